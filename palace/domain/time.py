@@ -159,7 +159,7 @@ class Temporal:
 
 
 def state_at(instant: int, valid_from: int, valid_to: int | None) -> str:
-    """Where an instant lies in a period ``[valid_from, valid_to)``: future, ended, empty or valid."""
+    """Where an instant lies in ``[valid_from, valid_to)``: future, ended, empty or valid."""
     if valid_to is not None and valid_to <= valid_from:
         return "empty"
     if instant < valid_from:

@@ -1,0 +1,201 @@
+"""The resident chronology: when what began and ended, so that counts need no scan.
+
+The engine takes 0.3 s to count what is valid at an instant and 0.9 s to group it by room at
+100,000 drawers; two bisections and a `bincount` take a millisecond. One lazy scan fills it and
+every write of this process extends it. Where other processes write too (a server) it lives a few
+seconds only.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palace.domain.records import Drawer
+from palace.domain.time import Temporal
+from palace.store.connection import Store
+
+PAGE = 5_000
+SERVER_SECONDS = 5.0
+CACHE = "chronology"
+Times = NDArray[np.int64]
+
+
+class Cell(NamedTuple):
+    """What drawers are counted by: those of one cell differ only in time."""
+
+    wing: str
+    room: str
+    kind: str
+    tags: tuple[str, ...]
+    project: str | None
+    branch: str | None
+
+
+def cell_of(drawer: Drawer) -> Cell:
+    source = drawer.source
+    return Cell(
+        drawer.wing,
+        drawer.room,
+        source.get("kind", "other"),
+        drawer.tags,
+        source.get("project"),
+        source.get("branch"),
+    )
+
+
+@dataclass
+class _Log:
+    """Instants with the cell each belongs to, sorted by time; additions are merged when read."""
+
+    times: Times
+    codes: NDArray[np.int32]
+    new: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, pairs: list[tuple[int, int]]) -> _Log:
+        return cls(np.empty(0, np.int64), np.empty(0, np.int32), pairs)
+
+    def merged(self) -> tuple[Times, NDArray[np.int32]]:
+        if self.new:
+            added = np.array(self.new, dtype=np.int64)
+            times = np.concatenate([self.times, added[:, 0]])
+            order = np.argsort(times, kind="stable")
+            self.codes = np.concatenate([self.codes, added[:, 1].astype(np.int32)])[order]
+            self.times = times[order]
+            self.new = []
+        return self.times, self.codes
+
+
+class Chronology:
+    """Sorted beginnings and ends of all periods, by cell. Periods of no length are kept apart."""
+
+    def __init__(self) -> None:
+        self.cells: list[Cell] = []
+        self.loaded_at = time.monotonic()
+        self._codes: dict[Cell, int] = {}
+        self._began = _Log.of([])
+        self._ended = _Log.of([])
+        self._empty: Counter[int] = Counter()
+        self._lock = threading.Lock()
+
+    def add(self, cell: Cell, valid_from: int, valid_to: int | None) -> None:
+        with self._lock:
+            code = self._code(cell)
+            if valid_to is not None and valid_to <= valid_from:
+                self._empty[code] += 1
+                return
+            self._began.new.append((valid_from, code))
+            if valid_to is not None:
+                self._ended.new.append((valid_to, code))
+
+    def end(self, cell: Cell, instant: int) -> None:
+        with self._lock:
+            self._ended.new.append((instant, self._code(cell)))
+
+    def counts(self, when: Temporal) -> NDArray[np.int64]:
+        """Per cell, as ``cells`` are ordered: how many overlap the window; in history, all."""
+        with self._lock:
+            began, began_code = self._began.merged()
+            ended, ended_code = self._ended.merged()
+            size = len(self.cells)
+            empty = dict(self._empty)
+        if when.start is None or when.end is None:
+            total = np.bincount(began_code, minlength=size)
+            for code, number in empty.items():
+                total[code] += number
+            return total
+        before = np.bincount(began_code[: np.searchsorted(began, when.end, "left")], minlength=size)
+        over = np.bincount(
+            ended_code[: np.searchsorted(ended, when.start, "right")], minlength=size
+        )
+        return before - over
+
+    @property
+    def counts_all(self) -> int:
+        """How many drawers there are, whatever their time."""
+        return int(self.counts(Temporal.history()).sum())
+
+    def changes(self, wanted: Callable[[Cell], bool] | None = None) -> tuple[Times, Times]:
+        """Sorted instants at which drawers of the wanted cells began, and ended."""
+        with self._lock:
+            began, began_code = self._began.merged()
+            ended, ended_code = self._ended.merged()
+            cells = list(self.cells)
+        if wanted is None:
+            return began, ended
+        keep = np.fromiter((wanted(cell) for cell in cells), bool, len(cells))
+        return began[keep[began_code]], ended[keep[ended_code]]
+
+    def _code(self, cell: Cell) -> int:
+        code = self._codes.get(cell)
+        if code is None:
+            code = self._codes[cell] = len(self.cells)
+            self.cells.append(cell)
+        return code
+
+
+_LOAD = """
+SELECT VALUE [record::id(id), record::id(room), source.kind, tags, source.project, source.branch,
+    time::micros(valid_from), (IF valid_to IS NONE THEN NONE ELSE time::micros(valid_to) END)]
+FROM type::record('drawer', $start..) LIMIT $page
+"""
+_ROOM_NAMES = "SELECT VALUE [record::id(id), wing.name, name] FROM room"
+
+
+def load(store: Store) -> Chronology:
+    """Scan all drawers once, in pages by id."""
+    chronology = Chronology()
+    start = ""
+    while True:
+        rows = store.query(_LOAD, start=start, page=PAGE)
+        rooms = {row[0]: (row[1], row[2]) for row in store.query(_ROOM_NAMES)}
+        for ident, room, kind, tags, project, branch, valid_from, valid_to in rows:
+            if ident != start:
+                wing, name = rooms[room]
+                cell = Cell(wing, name, kind, tuple(tags), project, branch)
+                chronology.add(cell, valid_from, valid_to)
+        if len(rows) < PAGE:
+            return chronology
+        start = rows[-1][0]
+
+
+def resident(store: Store) -> Chronology:
+    """The store's chronology, loaded at its first use."""
+    cached: Chronology | None = store.caches.get(CACHE)
+    if cached is not None and not _is_old(store, cached):
+        return cached
+    with store.paused_writes():
+        cached = store.caches.get(CACHE)
+        if cached is None or _is_old(store, cached):
+            cached = store.caches[CACHE] = load(store)
+    return cached
+
+
+def _is_old(store: Store, cached: Chronology) -> bool:
+    return store.address.is_server and time.monotonic() - cached.loaded_at > SERVER_SECONDS
+
+
+def note(
+    store: Store, *, began: Sequence[Drawer] = (), ended: Sequence[tuple[Drawer, int]] = ()
+) -> None:
+    """Extend the chronology by what a write did. Called under the writer's lock."""
+    cached: Chronology | None = store.caches.get(CACHE)
+    if cached is None:
+        return
+    for drawer in began:
+        cached.add(cell_of(drawer), drawer.valid_from, drawer.valid_to)
+    for drawer, instant in ended:
+        cached.end(cell_of(drawer), instant)
+
+
+def forget(store: Store) -> None:
+    """Drop it: a write changed periods in a way that cannot be added to it."""
+    store.caches.pop(CACHE, None)

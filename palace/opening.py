@@ -55,7 +55,7 @@ def showing_demo() -> bool:
 
 
 def store(*, for_new: bool = False) -> Store:
-    """The open store of this process. ``for_new``: one that may take new drawers, never the demo."""
+    """The open store of this process; ``for_new`` takes new drawers and is never the demo."""
     address = palace_address() if for_new or not showing_demo() else demo_address()
     return open_store(address)
 

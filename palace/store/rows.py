@@ -34,6 +34,10 @@ def entity_ref(ident: str) -> RecordID:
     return RecordID("entity", ident)
 
 
+def fact_ref(ident: str) -> RecordID:
+    return RecordID("relates_to", ident)
+
+
 def wing_ref(name: str) -> RecordID:
     """Places have ids derived from their names: a scope needs no look-up."""
     return RecordID("wing", derived_id("wing", name))

@@ -11,7 +11,7 @@ import httpx
 from django.conf import settings
 
 from palace import opening, serving
-from palace.domain.errors import OperationFailed, PalaceError
+from palace.domain.errors import OperationFailed, PalaceError, StoreLocked
 from palace.sources.importer import import_rows
 from palace.sources.jsonl import print_line
 from palace.sources.planning import Numbered, Options
@@ -112,6 +112,16 @@ class Target:
 def target() -> Target:
     """The server that runs on the data directory, else this process."""
     return Target(None if settings.MEMCASTLE_PALACE_URL else serving.running())
+
+
+def refuse_when_served() -> None:
+    """For commands that read: the store of a running server cannot be opened beside it."""
+    served = target().served
+    if served is not None:
+        raise StoreLocked(
+            f"The palace in {settings.MEMCASTLE_DATA_DIR} is open in the server {served.address}.",
+            help="Stop the server, then run this again.",
+        )
 
 
 def mined_state(wing: str, project: str, branch: str | None) -> MinedState:

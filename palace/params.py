@@ -208,7 +208,8 @@ def _window(start: str | None, until: str | None) -> tuple[int, int]:
     if start is None or until is None:
         raise _invalid("from", "“from” and “until” go together.", "Give both, or neither.")
     a, b = _instant("from", start), _instant("until", until)
-    assert a is not None and b is not None
+    assert a is not None
+    assert b is not None
     if a == b and is_date_only(start) and is_date_only(until):
         b = a + DAY  # one day named twice means that day
     if a >= b:

@@ -74,11 +74,7 @@ def _output(name: str) -> Iterator[TextIO]:
         out.flush()
         return
     path, partial = Path(name), Path(name + ".partial")
-    opened = (
-        gzip.open(partial, "wt", encoding="utf-8", newline="\n")
-        if name.endswith(".gz")
-        else partial.open("w", encoding="utf-8", newline="\n")
-    )
-    with opened as out:
-        yield out  # type: ignore[misc]
+    opening_it: Any = gzip.open if path.suffix == ".gz" else open
+    with opening_it(partial, "wt", encoding="utf-8", newline="\n") as out:
+        yield out
     os.replace(partial, path)

@@ -167,6 +167,10 @@ class RecallService:
         """The drawer of an id, whatever its validity; None when there is none."""
         return drawers.get(self._store, ident)
 
+    def updated_at(self, ident: str) -> int | None:
+        """When a drawer was last written: what a curator's form carries along."""
+        return drawers.updated_at(self._store, ident)
+
     def get_by_name(self, filter: Scope, name: str) -> Drawer | None:
         """Who held a name (or former name) in the filter's room at its time."""
         return drawers.by_name(self._store, filter, name)

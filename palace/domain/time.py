@@ -80,6 +80,17 @@ def parse_instant(text: str) -> int:
     return _within(text, base + micros - _offset(text, zone))
 
 
+def day_window(text: str) -> tuple[int, int]:
+    """The day a date means as a window ``[start, next midnight)`` in UTC.
+
+    The calendar's last day ends with its last microsecond: no later instant can be written.
+    """
+    if not is_date_only(text):
+        raise _refused(text, "is not a date alone")
+    start = parse_instant(text)
+    return start, min(start + DAY, MAX_INSTANT)
+
+
 def _micros(text: str, fraction: str) -> int:
     if fraction[6:].strip("0"):
         raise _refused(text, "is finer than a microsecond")

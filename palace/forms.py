@@ -113,7 +113,7 @@ def with_endings_of(old: str, typed: str) -> str:
 def _own_endings(old: str, lines: list[str], common: str) -> list[str]:
     before, ends = _ENDING.split(old), _ENDING.findall(old)
     own = [common] * (len(lines) - 1)
-    for block in SequenceMatcher(None, before, lines, autojunk=False).get_matching_blocks():
+    for block in SequenceMatcher(None, before, lines).get_matching_blocks():
         for step in range(block.size):
             if block.a + step < len(ends) and block.b + step < len(own):
                 own[block.b + step] = ends[block.a + step]

@@ -6,12 +6,11 @@ from typing import Any
 
 from palace.domain.errors import InvalidInput, PalaceError
 from palace.domain.records import Drawer, check_text, derived_id
-from palace.domain.time import to_datetime
 from palace.sources.report import ImportReport
 from palace.sources.rows import fold, instant, mapping, optional, text
 from palace.store import importing
 from palace.store.connection import Store
-from palace.store.rows import entity_id, entity_ref, fact_ref, moment
+from palace.store.rows import entity_id, entity_ref, fact_ref, moment, stored
 
 BATCH = 500
 
@@ -126,9 +125,9 @@ class GraphRows:
             "out": entity_ref(target),
             "predicate": predicate,
             "confidence": _confidence(row),
-            "valid_from": to_datetime(valid_from),
+            "valid_from": stored(valid_from),
             "valid_to": moment(valid_to),
-            "created_at": to_datetime(created_at),
+            "created_at": stored(created_at),
             "closed_at": moment(closed_at),
             "provenance": _evidence(row, drawers, there, valid_from),
         }

@@ -9,11 +9,19 @@ from typing import Any
 from palace.domain.query import Scope
 from palace.domain.records import Drawer
 from palace.domain.text import grams_of
-from palace.domain.time import to_datetime
 from palace.store import chronology
 from palace.store.connection import Store
 from palace.store.places import place_rows
-from palace.store.rows import BARE, DRAWER, PREVIEW, drawer_ref, moment, read_drawer, write_drawer
+from palace.store.rows import (
+    BARE,
+    DRAWER,
+    PREVIEW,
+    drawer_ref,
+    moment,
+    read_drawer,
+    stored,
+    write_drawer,
+)
 from palace.store.scope import fragment
 
 # The same unnamed text, valid at the same instant in the same room, is not stored twice.
@@ -86,7 +94,7 @@ class Closing:
     def variables(self) -> dict[str, Any]:
         return {
             "id": drawer_ref(self.id),
-            "now": to_datetime(self.now),
+            "now": stored(self.now),
             "at": moment(self.at),
             "seen": moment(self.seen),
             "reason": self.reason,

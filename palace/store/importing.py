@@ -8,12 +8,11 @@ from typing import Any
 
 from palace.domain.records import Drawer
 from palace.domain.text import grams_of
-from palace.domain.time import to_datetime
 from palace.store import chronology
 from palace.store.connection import Store
 from palace.store.drawers import get_many
 from palace.store.places import place_rows
-from palace.store.rows import drawer_ref, entity_ref, moment, room_ref, write_drawer
+from palace.store.rows import drawer_ref, entity_ref, moment, room_ref, stored, write_drawer
 
 _IMPORT = """
 {
@@ -74,7 +73,7 @@ def write_batch(
         after=note,
         wings=wings,
         rooms=rooms,
-        now=to_datetime(now),
+        now=stored(now),
         closings=[_closing(end) for end in ends if end.id in closed],
         links=[{"id": drawer_ref(one), "before": drawer_ref(before)} for one, before in links],
         rows=[write_drawer(one, grams_of(one.content)) for one in drawers],
@@ -84,7 +83,7 @@ def write_batch(
 def _closing(end: End) -> dict[str, Any]:
     return {
         "id": drawer_ref(end.id),
-        "valid_to": to_datetime(end.valid_to),
+        "valid_to": stored(end.valid_to),
         "closed_at": moment(end.closed_at),
         "after": drawer_ref(end.after) if end.after else None,
         "reason": end.reason,
@@ -143,7 +142,7 @@ _ENTITIES = """
 
 def write_entities(store: Store, rows: Sequence[dict[str, Any]], now: int) -> None:
     """Create entities, or give stored ones further aliases and properties."""
-    store.write(_ENTITIES, rows=list(rows), now=to_datetime(now))
+    store.write(_ENTITIES, rows=list(rows), now=stored(now))
 
 
 _MENTIONS = "{ INSERT RELATION IGNORE INTO mentions $rows RETURN NONE }"
@@ -153,7 +152,7 @@ _FACTS = "{ INSERT RELATION IGNORE INTO relates_to $rows RETURN NONE }"
 def write_mentions(store: Store, pairs: Sequence[tuple[str, str, int]]) -> None:
     """Tie drawers to entities, each pair once: ``(drawer, entity, created_at)``."""
     rows = [
-        {"in": drawer_ref(one), "out": entity_ref(entity), "created_at": to_datetime(at)}
+        {"in": drawer_ref(one), "out": entity_ref(entity), "created_at": stored(at)}
         for one, entity, at in pairs
     ]
     store.write(_MENTIONS, rows=rows)
@@ -181,7 +180,7 @@ def set_mined(store: Store, project: str, branch: str, commit: str, now: int) ->
         project=project,
         branch=branch,
         commit=commit,
-        now=to_datetime(now),
+        now=stored(now),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from palace.domain.query import Scope
-from palace.domain.time import MAX_INSTANT, Temporal, to_datetime
+from palace.domain.time import MAX_INSTANT, Temporal
 from palace.store.branches import known_branches
 from palace.store.connection import Store
-from palace.store.rows import drawer_ref
+from palace.store.rows import drawer_ref, stored
 from palace.store.scope import Fragment, fragment
 from palace.store.timeline import census
 
@@ -46,7 +46,7 @@ def page_ids(
     after = ""
     if position.valid_from is not None:
         after = _AFTER
-        variables["p_from"] = to_datetime(min(position.valid_from, MAX_INSTANT))
+        variables["p_from"] = stored(min(position.valid_from, MAX_INSTANT))
         variables["p_id"] = drawer_ref(position.id)
     if also is not None:
         variables.update(also.variables)

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from palace.domain.records import Room, Wing
-from palace.domain.time import to_datetime
 from palace.store.connection import Store
-from palace.store.rows import room_ref, wing_ref
+from palace.store.rows import room_ref, stored, wing_ref
 
 _WINGS = "SELECT name, description, time::micros(created_at) AS created_at FROM wing"
 _ROOMS = """
@@ -38,7 +37,7 @@ def place_rows(
     places: Iterable[tuple[str, str]], created_at: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of the wings and rooms that must exist, for INSERT IGNORE."""
-    at = to_datetime(created_at)
+    at = stored(created_at)
     distinct = sorted(set(places))
     wings = [
         {"id": wing_ref(wing), "name": wing, "created_at": at}
@@ -73,7 +72,7 @@ def ensure_wing(store: Store, wing: Wing, *, overwrite: bool = False) -> bool:
         "id": wing_ref(wing.name),
         "name": wing.name,
         "description": wing.description,
-        "created_at": to_datetime(wing.created_at),
+        "created_at": stored(wing.created_at),
     }
     return bool(store.write(_ENSURE, row=row, wings=[], overwrite=overwrite))
 
@@ -86,6 +85,6 @@ def ensure_room(store: Store, room: Room, *, overwrite: bool = False) -> bool:
         "wing": wing_ref(room.wing),
         "name": room.name,
         "description": room.description,
-        "created_at": to_datetime(room.created_at),
+        "created_at": stored(room.created_at),
     }
     return bool(store.write(_ENSURE, row=row, wings=wings, overwrite=overwrite))

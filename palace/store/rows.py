@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from surrealdb import RecordID
+from surrealdb import Datetime, RecordID
 
 from palace.domain.records import Drawer, derived_id
-from palace.domain.time import to_datetime
+from palace.domain.time import print_instant
 
 # Microseconds instead of datetimes: whole numbers decode faster and compare exactly.
 _END = "(IF valid_to IS NONE THEN NONE ELSE time::micros(valid_to) END)"
@@ -51,8 +50,18 @@ def entity_id(name: str, kind: str) -> str:
     return derived_id("entity", name, kind)
 
 
-def moment(instant: int | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
+def stored(instant: int) -> Datetime:
+    """An instant as the database holds and compares it: nine digits, the last a one.
+
+    The engine's indexes order datetimes as text without idle zeros, so that 09:00:00 would come
+    after 09:00:00.1 and ranges would lose rows. With a nanosecond on every instant all texts are
+    of one length; whole microseconds stay what they are.
+    """
+    return Datetime(f"{print_instant(instant)[:-1]}001Z")
+
+
+def moment(instant: int | None) -> Datetime | None:
+    return None if instant is None else stored(instant)
 
 
 def read_drawer(row: dict[str, Any]) -> Drawer:
@@ -79,12 +88,12 @@ def write_drawer(drawer: Drawer, cjk: str | None) -> dict[str, Any]:
         "tags": list(drawer.tags),
         "provenance": drawer.provenance,
         "key": drawer.key,
-        "valid_from": to_datetime(drawer.valid_from),
+        "valid_from": stored(drawer.valid_from),
         "valid_to": moment(drawer.valid_to),
         "supersedes": [drawer_ref(other) for other in drawer.supersedes] or None,
         "superseded_by": [drawer_ref(other) for other in drawer.superseded_by] or None,
         "close_reason": drawer.close_reason,
-        "created_at": to_datetime(drawer.created_at),
+        "created_at": stored(drawer.created_at),
         "closed_at": moment(drawer.closed_at),
-        "updated_at": to_datetime(drawer.closed_at or drawer.created_at),
+        "updated_at": stored(drawer.closed_at or drawer.created_at),
     }

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from palace.domain.query import Scope
-from palace.domain.time import Temporal, to_datetime
-from palace.store.rows import room_ref, wing_ref
+from palace.domain.time import Temporal
+from palace.store.rows import room_ref, stored, wing_ref
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,19 @@ def _places(scope: Scope) -> Clauses:
 def _time(time: Temporal) -> Clauses:
     """Half-open validity on the first axis, what was recorded on the second."""
     if time.known_at is not None:
-        yield "created_at <= $s_known", {"s_known": to_datetime(time.known_at)}
+        yield "created_at <= $s_known", {"s_known": stored(time.known_at)}
     if time.start is None or time.end is None:
         return
     # An end written after `known_at` was not known then: the record still looked open.
     unknown = " OR closed_at > $s_known" if time.known_at is not None else ""
     if time.is_as_of:
         ends = "valid_to > $s_at"
-        yield "valid_from <= $s_at", {"s_at": to_datetime(time.start)}
+        yield "valid_from <= $s_at", {"s_at": stored(time.start)}
     else:
         ends = "(valid_to > $s_at AND valid_to > valid_from)"
         yield (
             "valid_from < $s_until",
-            {"s_at": to_datetime(time.start), "s_until": to_datetime(time.end)},
+            {"s_at": stored(time.start), "s_until": stored(time.end)},
         )
     yield f"(valid_to IS NONE OR {ends}{unknown})", {}
 

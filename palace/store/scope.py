@@ -118,7 +118,7 @@ def _stale(scope: Scope, branches: Branches) -> Clauses:
     """A drawer of a branch that is gone from a known project is stale."""
     stale = (
         "(source.branch IS NOT NONE AND (source.project ?? '') IN $s_projects"
-        " AND NOT ((source.project ?? '') + '\\n' + (source.branch ?? '')) IN $s_living)"
+        " AND ((source.project ?? '') + '\\n' + (source.branch ?? '')) NOT IN $s_living)"
     )
     bound = {"s_projects": list(branches.projects), "s_living": list(branches.living)}
     if scope.stale == "only":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from palace.domain.records import Drawer
+from palace.domain.time import to_datetime
 
 MOST_BARS = 60
 LANE, TOP, BAR = 30, 20, 24  # pixels: from lane to lane, above the first one, of a bar
@@ -39,7 +40,7 @@ class Mark:
     """A date under the line, anchored so that it stays within."""
 
     x: float
-    instant: int
+    words: str
     anchor: str
 
 
@@ -50,6 +51,7 @@ class Strip:
     bars: tuple[Bar, ...]
     marks: tuple[Mark, ...]
     pin: float | None
+    pin_words: str
     pin_anchor: str
     height: int
     stretched: bool
@@ -83,6 +85,7 @@ def strip(versions: Sequence[Drawer], here: str | None, at: int | None, now: int
         bars=tuple(bars),
         marks=_marks(bars),
         pin=pin,
+        pin_words="" if at is None else "now" if at == now else _day(at),
         pin_anchor=_anchor(pin or 0.0),
         height=height,
         stretched=line.stretched,
@@ -145,9 +148,14 @@ def _marks(bars: Sequence[Bar]) -> tuple[Mark, ...]:
         anchor = _anchor(bar.x)
         left = bar.x - {"start": 0.0, "middle": _WORDS / 2, "end": _WORDS}[anchor]
         if left >= free:
-            marks.append(Mark(bar.x, bar.valid_from, anchor))
+            marks.append(Mark(bar.x, _day(bar.valid_from), anchor))
             free = left + _WORDS
     return tuple(marks)
+
+
+def _day(instant: int) -> str:
+    moment = to_datetime(instant)
+    return f"{moment.day} {moment:%b} {moment.year}"
 
 
 def _anchor(x: float) -> str:

@@ -59,6 +59,7 @@ class Validity:
     end_unknown: bool
     end_is_ahead: bool
     replaced: bool
+    still: bool
 
     @property
     def is_current(self) -> bool:
@@ -73,7 +74,10 @@ class Validity:
             return _BADGES[self.standing]
         if self.replaced and self.end is None and not self.past:
             return ("old", "marked as replaced")
-        return ("old", "true then") if self.past else ("now", "true now")
+        then = "in this period" if self.window else "then"
+        if self.still:
+            return ("now", f"true {then}, and still now")
+        return ("old", f"true {then}") if self.past else ("now", "true now")
 
 
 def validity(drawer: Drawer, time: Temporal, now: int) -> Validity:
@@ -82,10 +86,12 @@ def validity(drawer: Drawer, time: Temporal, now: int) -> Validity:
     window = not (time.is_as_of or time.is_history)
     end = drawer.known_end(time.known_at)
     standing = _standing(drawer, time, at, end)
+    past = window or at != now or time.known_at is not None
+    open_now = drawer.valid_from <= now and drawer.valid_to is None and not drawer.superseded_by
     return Validity(
         standing=standing,
         at=at,
-        past=window or at != now or time.known_at is not None,
+        past=past,
         window=window,
         known_at=time.known_at,
         end=end,
@@ -93,6 +99,7 @@ def validity(drawer: Drawer, time: Temporal, now: int) -> Validity:
         end_unknown=end is None and drawer.valid_to is not None,
         end_is_ahead=end is not None and end > now,
         replaced=bool(drawer.superseded_by),
+        still=past and open_now and standing is Standing.TRUE,
     )
 
 

@@ -76,10 +76,13 @@ def _frequency(store: Store, word: str, total: int, timeout: float | None) -> in
     return frequency
 
 
+# Only the operator that the index is walked for asks for all words; elsewhere in a statement it
+# is true for any of them. So those that hold all words are a walk of their own.
 _MATCHES = """
-SELECT VALUE [record::id(id), {score}, {has_all}, record::id(room), source.kind, tags]
+SELECT VALUE [record::id(id), {score}, record::id(room), source.kind, tags]
 FROM drawer WHERE {match} AND {scope}
 """
+_ALL = "SELECT VALUE record::id(id) FROM drawer WHERE content @1@ $q_all"
 
 
 def matches(
@@ -89,14 +92,13 @@ def matches(
     where = fragment(scope, known_branches(store))
     ranked = [word for word in query.words if word not in common.skipped]
     match = _match(query, ranked)
-    sql = _MATCHES.format(
-        score=_score(query, ranked), has_all=_has_all(query), match=match.sql, scope=where.sql
-    )
-    rows = store.query(sql, timeout=timeout, **match.variables, **where.variables)
-    names = _room_names(store)
+    sql = _MATCHES.format(score=_score(query, ranked), match=match.sql, scope=where.sql)
+    walks = f"{sql}; {_ALL if query.words else 'RETURN NONE'}"
+    rows, whole = store.query_all(walks, timeout=timeout, **match.variables, **where.variables)
+    names, holds_all = _room_names(store), set(whole or ())
     found = [
-        Match(ident, score, has_all, *names[room], kind, tuple(tags))
-        for ident, score, has_all, room, kind, tags in rows
+        Match(ident, score, not query.words or ident in holds_all, *names[room], kind, tuple(tags))
+        for ident, score, room, kind, tags in rows
     ]
     return sorted(found, key=lambda one: (not one.has_all, -one.score, one.id))
 
@@ -122,37 +124,39 @@ def newest_with(
     store: Store, scope: Scope, query: WordQuery, position: Position, timeout: float | None
 ) -> list[tuple[int, str]]:
     """Ids (with their beginnings) of drawers holding all words, newest first: no word ranks."""
-    return page_ids(store, scope, position, also=_all_words(query), timeout=timeout)
+    return page_ids(store, scope, position, also=_all_words(store, query), timeout=timeout)
+
+
+# With words beside it the engine walks the words' index and forgets this operator, so it stands
+# once for its score and once as a plain test.
+_GRAMS = "cjk @2@ $q_grams AND string::split(cjk ?? '', ' ') CONTAINSALL $q_pieces"
 
 
 def _match(query: WordQuery, ranked: list[str]) -> Fragment:
     """What makes a drawer a match at all."""
-    clauses: list[str] = []
-    if ranked:
-        clauses.append("content @0,OR@ $q_any")
+    clauses = ["content @0,OR@ $q_any"] if ranked else []
     if query.grams:
-        clauses.append("cjk @2@ $q_grams")
-    exact = _exact(query)
-    return Fragment(
-        " AND ".join([*clauses, *([exact.sql] if exact.sql else [])]),
-        {
-            "q_any": " ".join(ranked),
-            "q_all": " ".join(query.words),
-            "q_grams": " ".join(query.grams),
-            **exact.variables,
-        },
-    )
+        clauses.append(_GRAMS)
+    bound = {"q_any": " ".join(ranked), "q_all": " ".join(query.words), **_pieces(query)}
+    return _joined(clauses, bound, _exact(query))
 
 
-def _all_words(query: WordQuery) -> Fragment:
-    exact = _exact(query)
-    clauses = ["content @1@ $q_all"] if query.words else []
+def _all_words(store: Store, query: WordQuery) -> Fragment:
+    """A test for all words that needs no walk of the words' index."""
+    tokens = {token for found in stems(store, list(query.words)).values() for token in found}
+    clauses = ["search::analyze('words', content) CONTAINSALL $q_tokens"]
     if query.grams:
-        clauses.append("cjk @2@ $q_grams")
-    bound = {"q_all": " ".join(query.words), "q_grams": " ".join(query.grams)}
-    return Fragment(
-        " AND ".join([*clauses, *([exact.sql] if exact.sql else [])]), {**bound, **exact.variables}
-    )
+        clauses.append("string::split(cjk ?? '', ' ') CONTAINSALL $q_pieces")
+    return _joined(clauses, {"q_tokens": sorted(tokens), **_pieces(query)}, _exact(query))
+
+
+def _pieces(query: WordQuery) -> dict[str, Any]:
+    return {"q_grams": " ".join(query.grams), "q_pieces": list(query.grams)}
+
+
+def _joined(clauses: list[str], bound: dict[str, Any], exact: Fragment) -> Fragment:
+    sql = " AND ".join([*clauses, *([exact.sql] if exact.sql else [])])
+    return Fragment(sql, {**bound, **exact.variables})
 
 
 # The same cut and folding on both sides; blanks at both ends keep words whole.
@@ -182,10 +186,6 @@ def _score(query: WordQuery, ranked: list[str]) -> str:
     if query.grams:
         parts.append("search::score(2)")
     return " + ".join(parts) or "0.0"
-
-
-def _has_all(query: WordQuery) -> str:
-    return "(content @1@ $q_all)" if len(query.words) > 1 else "true"
 
 
 def _room_names(store: Store) -> dict[str, tuple[str, str]]:

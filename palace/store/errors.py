@@ -51,7 +51,7 @@ def _refusal(error: SurrealError, text: str) -> PalaceError:
         return TimedOut("The palace did not answer in time.", help="Narrow the question.")
     if isinstance(error, ThrownError):
         return _thrown(text)
-    if "drawer_name already contains" in text:
+    if "`drawer_name` already contains" in text:
         return _conflict("drawer_name_taken")
     if isinstance(error, TransportError | ConnectionUnavailableError | NotAllowedError):
         return OperationFailed(f"The palace cannot be reached: {text[:300]}", help=_REACH)

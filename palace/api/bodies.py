@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from ninja import Schema
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from palace.api.errors import invalid
 from palace.domain.errors import InvalidInput, Notice
 from palace.domain.time import parse_instant
 
+MOST_DEPTH = 32  # what a source may nest; the database's own encoder walks it by recursion
 
-class Body(Schema):
+
+class Body(BaseModel):
     """A JSON object; keys beyond its fields are kept aside."""
 
     model_config = ConfigDict(extra="allow")
@@ -47,6 +47,13 @@ class NewText(Body):
     requested_by: str | None = None
     valid_from: str | None = None
 
+    @field_validator("source")
+    @classmethod
+    def _is_shallow(cls, source: dict[str, Any] | None) -> dict[str, Any] | None:
+        if _depth(source) > MOST_DEPTH:
+            raise ValueError(f"nested deeper than {MOST_DEPTH} levels")
+        return source
+
 
 class Supersession(Body):
     """What replaces a drawer; without ``content`` the drawer ends unreplaced."""
@@ -68,6 +75,20 @@ class SearchBody(Body):
     expand: int | None = None
     filter: dict[str, Any] | None = None
     query_embedding: list[float] | None = None
+
+
+def _depth(value: Any) -> int:
+    """Levels of nesting, counted level by level."""
+    depth, level = 0, [value]
+    while level:
+        inner = [one.values() if isinstance(one, dict) else one for one in level if _nests(one)]
+        level = [item for items in inner for item in items]
+        depth += bool(inner)
+    return depth
+
+
+def _nests(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 def moment(name: str, text: str | None) -> int | None:
@@ -122,8 +143,3 @@ def _texts(name: str, value: Any) -> list[str]:
     if isinstance(value, int | float):
         return [f"{value:g}" if isinstance(value, float) else str(value)]
     raise invalid(name[:80], f"“{name[:80]}” is an object.", "Give a text, a number or a list.")
-
-
-def told(*groups: Iterable[Notice]) -> tuple[Notice, ...]:
-    """All notices of several sources."""
-    return tuple(notice for group in groups for notice in group)

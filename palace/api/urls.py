@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, re_path
 from django.views.decorators.csrf import csrf_exempt
@@ -15,6 +16,7 @@ from ninja import NinjaAPI
 from palace.api import about, drawers, errors, places, search
 from palace.api.access import reading
 from palace.api.docs import RouteList
+from palace.api.imports import import_view
 from palace.api.serial import Utf8Renderer
 from palace.domain.errors import PalaceError
 from palace.paths import register
@@ -46,21 +48,23 @@ def no_route(request: HttpRequest, rest: str) -> HttpResponse:
     return errors.error_response(errors.no_route(request.path))
 
 
-def _answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _answering(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """A route that takes HEAD for GET, and refuses other methods as JSON."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
-        if request.method == "HEAD":
+    def answer(request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
+        method = request.method
+        if method == "HEAD":
             request.method = "GET"
         response = view(request, *args, **named)
+        request.method = method  # whoever sends the answer leaves the body out
         return _refused(response) if response.status_code == 405 else response
 
     return answer
 
 
-def _refused(response: HttpResponse) -> HttpResponse:
-    allowed = response.headers.get("Allow", "")
+def _refused(response: HttpResponseBase) -> HttpResponse:
+    allowed = ", ".join(sorted(response.headers.get("Allow", "").split(", ")))
     error = PalaceError(
         "This route does not take that method.",
         code="memcastle::app::method_not_allowed",
@@ -79,6 +83,7 @@ def _wrapped(pattern: Any) -> URLPattern:
 
 _routes, _app, _namespace = api.urls
 urlpatterns = [
+    path("import", _answering(import_view), name="api-import"),
     path("", ([_wrapped(one) for one in _routes], _app, _namespace)),
     re_path("^(?P<rest>.+)$", no_route),
 ]

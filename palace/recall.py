@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from palace.domain.errors import InvalidInput, Notice, OperationFailed
-from palace.domain.facets import facets_of, relaxed
+from palace.domain.facets import relaxed
 from palace.domain.query import DEFAULT_LIMIT, Scope
 from palace.domain.records import Drawer, Entity, Fact, Room, Wing
 from palace.domain.results import AuthContext, Facet, Hit, SearchMode, SearchResult
@@ -128,19 +128,16 @@ class RecallService:
 
     def count(self, filter: Scope) -> int:
         """How many drawers a scope holds."""
-        return sum(self._census(filter).values())
+        return timeline.count(self._store, filter, use_chronology=self.use_chronology)
 
     def facets(self, filter: Scope) -> dict[str, tuple[Facet, ...]]:
         """Counts of each filter's alternatives at the chosen time."""
-        rows = [(*cell[:4], number) for cell, number in self._census(relaxed(filter)).items()]
-        return facets_of(rows, filter)
+        return timeline.facets(self._store, filter, use_chronology=self.use_chronology)
 
     def palace(self, filter: Scope) -> Palace:
         """The whole tree with counts in the scope; empty rooms stay, with zero."""
-        rows = [(*cell[:4], number) for cell, number in self._census(relaxed(filter)).items()]
-        counts: dict[tuple[str, str], int] = {}
-        for wing, room, _, _, number in rows:
-            counts[wing, room] = counts.get((wing, room), 0) + number
+        whole = relaxed(filter)
+        counts = timeline.room_counts(self._store, whole, use_chronology=self.use_chronology)
         wings = []
         for wing in places.tree(self._store):
             rooms = tuple(
@@ -157,9 +154,6 @@ class RecallService:
         """Buckets from the first memory of the scope to now."""
         changes = self.changes(filter)
         return time_bar(changes.began, changes.ended, now, step)
-
-    def _census(self, filter: Scope) -> timeline.Census:
-        return timeline.census(self._store, filter, use_chronology=self.use_chronology)
 
     # One drawer ---------------------------------------------------------------------------------
 

@@ -167,8 +167,10 @@ def check_tags(tags: object) -> tuple[str, ...]:
         raise InvalidInput("Tags are a list of words.")
     for tag in tags:
         check_text("tag", tag, 200)
-        if "," in tag:
-            raise InvalidInput(f"The tag “{tag}” holds a comma.", help="Use two tags instead.")
+        if "," in tag or any(ord(letter) < 32 for letter in tag):
+            raise InvalidInput(
+                f"The tag “{tag}” holds a comma or a control character.", help="Use two tags."
+            )
     return tuple(dict.fromkeys(tags))
 
 

@@ -21,6 +21,7 @@ from palace.store.errors import DRIVER_ERRORS, is_conflict, translate
 from palace.store.loop import LoopThread
 
 TRIES = 5
+_PLACE = "Set MEMCASTLE_DATA_DIR to a directory that this program may write."
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,11 @@ class Store:
         self._opened()
 
     def close(self) -> None:
-        """Close for good; the engine needs a moment before the interpreter may end."""
-        with self._opening:
+        """Close for good, after a write that has begun; reads are cancelled.
+
+        The engine needs a moment before the interpreter may end.
+        """
+        with self._writing, self._opening:
             self._closed = True
             client, self._client = self._client, None
             if client is not None:
@@ -138,9 +142,11 @@ class Store:
 
     def _open(self) -> Any:
         directory = self.address.directory
-        creating = guard.check_before_open(directory) if directory else True
         try:
+            creating = guard.check_before_open(directory) if directory else True
             client = self._loop.run(self._connect())
+        except OSError as error:
+            raise OperationFailed(f"The palace cannot be opened: {error}", help=_PLACE) from error
         except DRIVER_ERRORS as error:
             raise self._refusal(error) from error
         try:

@@ -10,7 +10,7 @@ from palace.store.branches import known_branches
 from palace.store.connection import Store
 from palace.store.rows import drawer_ref, stored
 from palace.store.scope import Fragment, fragment
-from palace.store.timeline import census
+from palace.store.timeline import count
 
 # With fewer drawers than this behind a tag, its own index beats walking by time.
 FEW = 5_000
@@ -73,4 +73,4 @@ def _index(store: Store, scope: Scope) -> str:
 
 def _behind_tags(store: Store, scope: Scope) -> int:
     tagged = Scope(Temporal.history(), tags=scope.tags, stale="include")
-    return sum(census(store, tagged).values())
+    return count(store, tagged)

@@ -32,18 +32,21 @@ class LoopThread:
         try:
             return asyncio.run_coroutine_threadsafe(work, self._running()).result()
         except (TimeoutError, FutureTimeout):
+            limit = "in time" if timeout is None else f"within {timeout:g} seconds"
             raise TimedOut(
-                f"The palace did not answer within {timeout:g} seconds.",
+                f"The palace did not answer {limit}.",
                 help="Narrow the question, or raise MEMCASTLE_SEARCH_TIMEOUT_MS.",
             ) from None
         except CancelledError:
             raise OperationFailed("The palace was closed while it was being read.") from None
 
     def stop(self) -> None:
+        """End the thread. What still runs is cancelled: those who wait for it must not hang."""
         with self._lock:
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._loop.stop)
-                self._loop = None
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            asyncio.run_coroutine_threadsafe(_cancel_others(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -51,3 +54,11 @@ class LoopThread:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._loop.run_forever, name="palace", daemon=True).start()
             return self._loop
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=1)

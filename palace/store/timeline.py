@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from palace.domain.facets import facets_of, relaxed
 from palace.domain.query import Scope
+from palace.domain.results import Facet
 from palace.domain.time import Temporal
 from palace.store.branches import known_branches
-from palace.store.chronology import Cell, resident
+from palace.store.cells import Cell, Codes
+from palace.store.chronology import resident
 from palace.store.connection import Store
-from palace.store.scope import Branches, fragment, pair
+from palace.store.scope import fragment
 
 Times = NDArray[np.int64]
 Census = Counter[Cell]
+MOST_FACETS = 200
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,72 @@ FROM drawer WITH NOINDEX WHERE {scope} GROUP BY wing, room, kind, tags, project,
 """
 
 
+def count(store: Store, scope: Scope, *, use_chronology: bool = True) -> int:
+    """How many drawers a scope holds."""
+    if use_chronology and scope.is_countable:
+        counts, columns = resident(store).counts(scope.time)
+        return int(counts[columns.within(scope, known_branches(store))].sum())
+    return sum(census(store, scope, use_chronology=False).values())
+
+
+def room_counts(
+    store: Store, scope: Scope, *, use_chronology: bool = True
+) -> dict[tuple[str, str], int]:
+    """``(wing, room)`` to its number of drawers; rooms with none are left out."""
+    if not (use_chronology and scope.is_countable):
+        found: Counter[tuple[str, str]] = Counter()
+        for cell, number in census(store, scope, use_chronology=False).items():
+            found[cell.wing, cell.room] += number
+        return dict(found)
+    counts, columns = resident(store).counts(scope.time)
+    kept = np.where(columns.within(scope, known_branches(store)), counts, 0)
+    return {
+        (str(wing), str(room)): number
+        for (wing, room), number in _by_code(columns.room, kept, columns.cells.rooms.values)
+    }
+
+
+def facets(
+    store: Store, scope: Scope, *, use_chronology: bool = True
+) -> dict[str, tuple[Facet, ...]]:
+    """Each filter's alternatives with the number of drawers they would leave."""
+    if not (use_chronology and scope.is_countable):
+        counted = census(store, relaxed(scope), use_chronology=False)
+        return facets_of([(*cell[:4], number) for cell, number in counted.items()], scope)
+    counts, columns = resident(store).counts(scope.time)
+    counts = np.where(columns.of_source(scope, known_branches(store)), counts, 0)
+    place, kind, tags = columns.in_place(scope), columns.of_kind(scope), columns.with_tags(scope)
+    in_wing = columns.in_place(replace(scope, room=None))
+    names = columns.cells
+    tagged = np.where(place & kind, counts, 0)[columns.tagged[:, 0]]
+    return {
+        "wing": _facets(columns.wing, counts * (kind & tags), names.wings.values),
+        "room": _facets(columns.room, counts * (in_wing & kind & tags), names.rooms.values),
+        "source_kind": _facets(columns.kind, counts * (place & tags), names.kinds.values),
+        "tag": _facets(columns.tagged[:, 1], tagged, names.tags.values),
+    }
+
+
+def _by_code(codes: Codes, numbers: Times, values: list[Any]) -> list[tuple[Any, int]]:
+    sums = np.bincount(codes, weights=numbers, minlength=len(values)).astype(np.int64).tolist()
+    return [(value, number) for value, number in zip(values, sums, strict=False) if number]
+
+
+def _facets(codes: Codes, numbers: Times, values: list[Any]) -> tuple[Facet, ...]:
+    pairs = [
+        (value if isinstance(value, tuple) else (None, value), number)
+        for value, number in _by_code(codes, numbers, values)
+    ]
+    ordered = sorted(pairs, key=lambda one: (-one[1], one[0][1], one[0][0] or ""))
+    return tuple(Facet(name, number, wing) for (wing, name), number in ordered[:MOST_FACETS])
+
+
 def census(store: Store, scope: Scope, *, use_chronology: bool = True) -> Census:
     """How many drawers of the scope there are, by cell."""
     if use_chronology and scope.is_countable:
-        chronology = resident(store)
-        counts = chronology.counts(scope.time)
-        wanted = _wanted(scope, known_branches(store))
-        pairs = zip(chronology.cells, counts.tolist(), strict=False)
-        return Counter({cell: n for cell, n in pairs if n and wanted(cell)})
+        counts, columns = resident(store).counts(scope.time)
+        kept = np.flatnonzero(columns.within(scope, known_branches(store)) & (counts > 0))
+        return Counter({columns.cells.rows[code]: int(counts[code]) for code in kept})
     where = fragment(scope, known_branches(store))
     rows = store.query(_CENSUS.format(scope=where.sql), **where.variables)
     result: Census = Counter()
@@ -84,7 +146,11 @@ def changes(store: Store, scope: Scope, *, use_chronology: bool = True) -> Chang
     """Every beginning and end in the scope, over all of time (``known_at`` still narrows)."""
     scope = replace(scope, time=Temporal.history(scope.time.known_at))
     if use_chronology and scope.is_countable:
-        wanted = None if scope.is_whole else _wanted(scope, known_branches(store))
+        branches = known_branches(store)
+        whole = scope.is_whole or (
+            not branches.projects and replace(scope, stale="include").is_whole
+        )
+        wanted = None if whole else lambda columns: columns.within(scope, branches)
         return Changes(*resident(store).changes(wanted))
     where = fragment(scope, known_branches(store))
     unknown = "" if scope.time.known_at is None else "OR closed_at > $s_known"
@@ -94,32 +160,3 @@ def changes(store: Store, scope: Scope, *, use_chronology: bool = True) -> Chang
     began = np.sort(np.array([start for start, _ in lasting], np.int64))
     ended = np.sort(np.array([end for _, end in lasting if end is not None], np.int64))
     return Changes(began, ended)
-
-
-def _wanted(scope: Scope, branches: Branches) -> Callable[[Cell], bool]:
-    """The scope's clauses on what a cell knows; the same rule as `scope.fragment`."""
-    tags = set(scope.tags)
-    equal = [
-        (position, value)
-        for position, value in enumerate(
-            (scope.wing, scope.room, scope.source_kind, None, scope.project, scope.branch)
-        )
-        if value is not None
-    ]
-    projects, living = set(branches.projects), set(branches.living)
-
-    def is_stale(cell: Cell) -> bool:
-        return (
-            cell.branch is not None
-            and (cell.project or "") in projects
-            and pair(cell.project or "", cell.branch) not in living
-        )
-
-    def wanted(cell: Cell) -> bool:
-        if any(cell[position] != value for position, value in equal) or not tags <= set(cell.tags):
-            return False
-        if scope.stale == "include" or (scope.stale == "hide" and not projects):
-            return True
-        return is_stale(cell) == (scope.stale == "only")
-
-    return wanted

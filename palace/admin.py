@@ -30,6 +30,8 @@ from palace.recall import RecallService
 paths.register()
 logger = logging.getLogger(__name__)
 PAGE = 50
+admin.site.site_header = admin.site.site_title = "Palace: curators"
+admin.site.index_title = "Curators"
 
 
 @admin.register(Drawer)

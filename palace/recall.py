@@ -188,6 +188,10 @@ class RecallService:
         names = {one.id: one.names for one in near}
         return [(drawer, names[drawer.id]) for drawer in found]
 
+    def ping(self) -> None:
+        """Ask the store for nothing at all: raises when it does not answer."""
+        self._store.query("RETURN 1", timeout=self._seconds)
+
     # Places -------------------------------------------------------------------------------------
 
     def wing(self, name: str) -> Wing | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.http import HttpRequest
 
 _mine: Served | None = None
 
@@ -46,6 +47,12 @@ def announce(address: str) -> None:
     with open(os.open(_file(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
         json.dump({"address": address, "pid": _mine.pid, "token": _mine.token}, file)
     atexit.register(withdraw)
+
+
+def announce_once(request: HttpRequest) -> None:
+    """The same at the first request of a server that does not say where it listens."""
+    if _mine is None and request.META.get("SERVER_PORT", "").isdigit():
+        announce(f"http://{request.get_host()}")
 
 
 def withdraw() -> None:

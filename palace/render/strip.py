@@ -17,7 +17,7 @@ MOST_BARS = 60
 LANE, TOP, BAR = 30, 20, 24  # pixels: from lane to lane, above the first one, of a bar
 _INSET, _ROOM = 0.3, 99.4  # percent: free at both ends, and between them
 _GAP = 0.15  # percent between neighbours
-_WORDS = 30.0  # percent that a date takes on the narrowest page
+_WORDS = 22.0  # percent that a date takes on the narrowest page
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _marks(bars: Sequence[Bar]) -> tuple[Mark, ...]:
     free = 0.0
     for bar in bars:
         anchor = _anchor(bar.x)
-        left = bar.x - {"start": 0.0, "middle": _WORDS / 2, "end": _WORDS}[anchor]
+        left = bar.x - (_WORDS if anchor == "end" else 0)
         if left >= free:
             marks.append(Mark(bar.x, _day(bar.valid_from), anchor))
             free = left + _WORDS
@@ -159,9 +159,8 @@ def _day(instant: int) -> str:
 
 
 def _anchor(x: float) -> str:
-    if x < _WORDS / 2:
-        return "start"
-    return "end" if x > 100 - _WORDS / 2 else "middle"
+    """Words begin at their place; near the end of the line they stop there."""
+    return "end" if x > 100 - _WORDS else "start"
 
 
 @dataclass(frozen=True)

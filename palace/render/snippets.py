@@ -1,0 +1,106 @@
+"""The part of a text that shows why it was found, cut into marked and plain pieces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from palace.domain.records import Drawer, title_of
+from palace.domain.results import Hit
+from palace.domain.time import Temporal
+from palace.render.validity import Validity, validity
+
+LENGTH = 300
+_SYNTAX = re.compile(r"^\s*(?:#{1,6}|>+|[-*+]|\d+\.)\s+|^\s*(?:```|~~~).*$|\*\*|__|`", re.MULTILINE)
+_BLANKS = re.compile(r"\s+")
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A run of text, marked or not. The template escapes it."""
+
+    text: str
+    is_mark: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a list: a hit with its title, snippet and standing in time."""
+
+    hit: Hit
+    drawer: Drawer
+    title: str
+    snippet: tuple[Piece, ...]
+    standing: Validity
+    share: int = 0  # of the best score of the page, in percent
+
+
+def rows(hits: Sequence[Hit], time: Temporal, now: int) -> list[Row]:
+    """Hits as lists show them."""
+    best = max((hit.score or 0 for hit in hits), default=0)
+    return [
+        Row(
+            hit,
+            hit.drawer,
+            hit.drawer.title,
+            snippet(hit.drawer.content, hit.highlights),
+            validity(hit.drawer, time, now),
+            round(100 * (hit.score or 0) / best) if best else 0,
+        )
+        for hit in hits
+    ]
+
+
+def snippet(content: str, marks: Sequence[Span], length: int = LENGTH) -> tuple[Piece, ...]:
+    """About ``length`` characters around the densest marks (else the beginning after the title)."""
+    start = _start(content, marks, length)
+    end = min(len(content), start + length)
+    end = _word_end(content, end)
+    inside = [(max(a, start), min(b, end)) for a, b in marks if a < end and b > start]
+    pieces = [Piece("… ")] if start and content[:start].strip() else []
+    at = start
+    for a, b in inside:
+        pieces += [Piece(_plain(content[at:a])), Piece(content[a:b], is_mark=True)]
+        at = b
+    pieces.append(Piece(_plain(content[at:end])))
+    if content[end:].strip():
+        pieces.append(Piece("…"))
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _start(content: str, marks: Sequence[Span], length: int) -> int:
+    title = title_of(content)
+    after = content.find(title) + len(title) if title and not title.endswith("…") else 0
+    beyond = [mark for mark in marks if mark[0] >= after]
+    if not beyond:
+        return _skip(content, after) if content[after:].strip() else 0
+    best = max(beyond, key=lambda one: (_density(beyond, one[0], length), -one[0]))
+    return _word_start(content, max(after, best[0] - length // 4))
+
+
+def _density(marks: Sequence[Span], start: int, length: int) -> int:
+    return sum(1 for a, b in marks if start <= a and b <= start + length * 3 // 4)
+
+
+def _skip(content: str, at: int) -> int:
+    while at < len(content) and not content[at].isalnum():
+        at += 1
+    return at
+
+
+def _word_start(content: str, at: int) -> int:
+    found = content.rfind(" ", max(0, at - 20), at)
+    line = content.rfind("\n", max(0, at - 20), at)
+    return max(found, line) + 1 if max(found, line) >= 0 else at
+
+
+def _word_end(content: str, at: int) -> int:
+    found = content.find(" ", at, at + 20)
+    return found if found >= 0 and at < len(content) else at
+
+
+def _plain(text: str) -> str:
+    """Without Markdown's own signs and with single blanks: a snippet is one paragraph."""
+    return _BLANKS.sub(" ", _SYNTAX.sub("", text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -17,12 +17,17 @@ _TOO_LONG = re.compile(
     r"too (?:large|long|big|many)|token|context length|maximum|max_|batch size|exceed", re.I
 )
 
+Hide = Callable[[str], str]
+
 
 class Transient(Exception):
     """May go better later, in ``retry_after`` seconds if the server said so."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
+        self.status = status
         self.retry_after = retry_after
 
 
@@ -34,10 +39,12 @@ class Overlong(Exception):
     """The server refuses the size of the batch or of a text."""
 
 
-def refusal(status: int, headers: Mapping[str, str], body: str, *, url: str) -> Exception:
+def refusal(
+    status: int, headers: Mapping[str, str], body: bytes, *, url: str, hide: Hide
+) -> Exception:
     """The error that an answer other than 200 stands for."""
-    told = f"{url} answered {status}: {complaint(body)}"
-    too_long = _TOO_LONG.search(body) is not None
+    told = f"{url} answered {status}: {complaint(body, hide)}"
+    too_long = _TOO_LONG.search(told.removeprefix(url)) is not None
     if 300 <= status < 400:
         return ProviderFailed(
             f"{url} answered {status}, a redirect, which is refused.",
@@ -49,7 +56,8 @@ def refusal(status: int, headers: Mapping[str, str], body: str, *, url: str) -> 
     if status in _REFUSING:
         return Refused(told)
     if status == 429 or status >= 500:
-        return Transient(told, retry_after(headers.get("Retry-After")))
+        pause = retry_after(headers.get("Retry-After"))
+        return Transient(told, status=status, retry_after=pause)
     return ProviderFailed(told, help=_ADVICE.get(status, ""))
 
 
@@ -75,14 +83,15 @@ def retry_after(value: str | None) -> float | None:
     return max(0.0, (date - datetime.now(UTC)).total_seconds())
 
 
-def complaint(body: str) -> str:
+def complaint(body: bytes, hide: Hide) -> str:
     """The sentence in an error's body, whichever of the usual shapes it has; 200 characters."""
+    text = body[:100_000].decode("utf-8", "replace")
     try:
-        data: Any = json.loads(body)
-    except ValueError:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
         data = None
-    told = _message(data) or re.sub(r"<[^>]*>", " ", body)
-    return " ".join(told.split())[:200] or "nothing"
+    told = _message(data) or re.sub(r"<[^<>]*>", " ", text)
+    return " ".join(hide(told).split())[:200] or "nothing"
 
 
 def _message(data: Any) -> str:
@@ -90,24 +99,19 @@ def _message(data: Any) -> str:
         return data
     if not isinstance(data, dict):
         return ""
-    for key in ("error", "message", "detail"):
-        inner = data.get(key)
-        if inner:
-            return _message(inner) or json.dumps(inner)
-    return ""
+    inner = next((data[key] for key in ("error", "message", "detail") if data.get(key)), None)
+    return "" if inner is None else _message(inner) or json.dumps(inner)
 
 
-def read_vectors(body: bytes, count: int) -> list[object]:
+def read_vectors(body: bytes, count: int, hide: Hide) -> list[object]:
     """The rows of a 200, each in the place of its text."""
     try:
         answer = json.loads(body)
-    except ValueError:
-        told = complaint(body[:2_000].decode("utf-8", "replace"))
-        raise ProviderFailed(f"The server answered 200 but no JSON: {told}") from None
+    except (ValueError, RecursionError):
+        raise ProviderFailed(f"The answer of 200 is no JSON: {complaint(body, hide)}") from None
     rows = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(rows, list):
-        told = complaint(json.dumps(answer)[:2_000])
-        raise ProviderFailed(f"The server answered 200 without vectors: {told}")
+        raise ProviderFailed(f"The answer of 200 has no vectors: {complaint(body, hide)}")
     if not all(isinstance(row, dict) and "embedding" in row for row in rows):
         raise ProviderFailed("The server's answer has rows without an embedding.")
     if len(rows) != count:

@@ -7,12 +7,12 @@ import re
 import time
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import httpx
 import stamina
 
-from palace.domain.embedding import Vector
+from palace.domain.embedding import PROBE_TEXT, Vector
 from palace.embedding.answers import Overlong, Refused, Transient, read_vectors, refusal
 from palace.embedding.provider import (
     DEFAULT_TIMEOUT,
@@ -51,12 +51,7 @@ class HttpProvider:
         self.shortened = 0
         self._settings = settings
         self._batch: int | None = None
-        self._client = httpx.Client(
-            # Proxies and .netrc of the environment are no setting of the palace.
-            trust_env=False,
-            follow_redirects=False,
-            headers=_headers(settings.api_key),
-        )
+        self._client = _client(settings.api_key)
 
     def embed(
         self, texts: Sequence[str], *, kind: Kind, timeout: float | None = None
@@ -67,6 +62,7 @@ class HttpProvider:
 
     def close(self) -> None:
         self._client.close()
+        self._client = _client(self._settings.api_key)
 
     def _sliced(self, texts: list[str], until: float, size: int) -> list[Vector]:
         vectors: list[Vector] = []
@@ -81,7 +77,7 @@ class HttpProvider:
     def _batched(self, texts: list[str], until: float) -> list[Vector]:
         """One batch; in halves when it is too big, its one text in halves when that is."""
         try:
-            rows = read_vectors(self._retried(texts, until), len(texts))
+            rows = read_vectors(self._retried(texts, until), len(texts), self._hidden)
             return checked(rows, len(texts), self.native_dimension)
         except Overlong as error:
             return self._smaller(texts, until, error)
@@ -104,7 +100,7 @@ class HttpProvider:
         self.shortened += 1
         return vectors
 
-    def _retried(self, texts: list[str], until: float) -> Any:
+    def _retried(self, texts: list[str], until: float) -> bytes:
         def pause(error: Exception) -> bool | float:
             if not isinstance(error, Transient):
                 return False
@@ -120,14 +116,24 @@ class HttpProvider:
                 with attempt:
                     return self._asked(texts, until)
         except Transient as error:
+            if error.status == 500 and self._is_up(until):
+                raise Refused(str(error)) from None
             raise ProviderFailed(str(error), transient=True) from None
         raise AssertionError("the loop returns or raises")
 
-    def _asked(self, texts: list[str], until: float) -> Any:
+    def _is_up(self, until: float) -> bool:
+        """Whether a plain text goes through: then a lasting 500 is about the texts sent."""
+        try:
+            self._asked([PROBE_TEXT], until)
+        except (Transient, Refused, Overlong, ProviderFailed):
+            return False
+        return True
+
+    def _asked(self, texts: list[str], until: float) -> bytes:
         status, headers, body = self._sent(self._request(texts), until)
         if status == 200:
             return body
-        raise refusal(status, headers, self._told(body), url=self.url)
+        raise refusal(status, headers, body, url=self.url, hide=self._hidden)
 
     def _request(self, texts: list[str]) -> dict[str, Any]:
         request = {"model": self.model, "input": texts, "encoding_format": "float"}
@@ -141,7 +147,7 @@ class HttpProvider:
         left = until - time.monotonic()
         if left <= 0:
             raise ProviderFailed(f"{self.url} did not answer in time.", transient=True)
-        body = json.dumps(request).encode("ascii")
+        body = json.dumps(request, ensure_ascii=False).encode("utf-8")
         kind = {"Content-Type": "application/json"}
         try:
             with self._client.stream(
@@ -164,16 +170,15 @@ class HttpProvider:
                 raise ProviderFailed(f"{self.url} did not answer in time.", transient=True)
         return bytes(body)
 
-    def _told(self, body: bytes) -> str:
-        """The body as text, without the key should the server repeat it."""
-        text = body[:100_000].decode("utf-8", "replace")
+    def _hidden(self, text: str) -> str:
+        """The text without the key, should the server repeat it."""
         key = self._settings.api_key.reveal().strip()
         return text.replace(key, "***") if key else text
 
 
 def endpoint(base: str) -> str:
     """The address of the embeddings, from a base URL written in any of the usual ways."""
-    parts = urlsplit(base.strip())
+    parts = _parts(base.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise NotConfigured(
             "MEMCASTLE_EMBED_URL must be an http or https address.",
@@ -189,6 +194,20 @@ def endpoint(base: str) -> str:
     if not path.endswith("/embeddings"):
         path += "/embeddings" if re.search(r"/v\d+$", path) else "/v1/embeddings"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _parts(base: str) -> SplitResult:
+    try:
+        parts = urlsplit(base)
+        httpx.URL(base)
+    except (ValueError, httpx.InvalidURL):
+        raise NotConfigured("MEMCASTLE_EMBED_URL is no address.") from None
+    return parts
+
+
+def _client(key: Secret) -> httpx.Client:
+    """Proxies and .netrc of the environment are no setting of the palace; redirects are refused."""
+    return httpx.Client(trust_env=False, follow_redirects=False, headers=_headers(key))
 
 
 def _headers(key: Secret) -> dict[str, str]:

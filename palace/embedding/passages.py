@@ -12,9 +12,7 @@ Span = tuple[int, int]
 
 # Where a sentence or line ends. Scripts without spaces need none after their full stop. A run
 # of dots is tried from its beginning only, so that a million of them cost a million steps.
-_END = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？]+[」』”’）]*|[\r\n\u2028\u2029]+"
-)
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？]+[」』”’）]*|[\r\n\u2028\u2029]+")
 # A line without any sentence is cut into pieces no smaller than this.
 _LEAST_PIECE = 50
 

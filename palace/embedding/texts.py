@@ -23,7 +23,7 @@ def prepared(texts: Sequence[str], kind: Kind, settings: EmbedSettings) -> list[
     if blank:
         # Servers answer these with an error, zeros or NaN; none of it is a vector.
         raise TextRefused("A blank text has no meaning to embed.", indexes=blank)
-    prefix = settings.prefix(kind)
+    prefix = _sendable(settings.prefix(kind))
     return [(prefix + text)[:MAX_CHARS] for text in cleaned]
 
 

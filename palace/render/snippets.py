@@ -13,6 +13,7 @@ from palace.render.validity import Validity, validity
 
 LENGTH = 300
 _SYNTAX = re.compile(r"^\s*(?:#{1,6}|>+|[-*+]|\d+\.)\s+|^\s*(?:```|~~~).*$|\*\*|__|`", re.MULTILINE)
+_TABLE = re.compile(r"^[ \t|:-]+$|[ \t]*\|[ \t]*", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
 Span = tuple[int, int]
 
@@ -59,7 +60,7 @@ def snippet(content: str, marks: Sequence[Span], length: int = LENGTH) -> tuple[
     end = min(len(content), start + length)
     end = _word_end(content, end)
     inside = [(max(a, start), min(b, end)) for a, b in marks if a < end and b > start]
-    pieces = [Piece("… ")] if start and content[:start].strip() else []
+    pieces = [Piece("… ")] if start > _after_title(content) else []
     at = start
     for a, b in inside:
         pieces += [Piece(_plain(content[at:a])), Piece(content[a:b], is_mark=True)]
@@ -71,13 +72,21 @@ def snippet(content: str, marks: Sequence[Span], length: int = LENGTH) -> tuple[
 
 
 def _start(content: str, marks: Sequence[Span], length: int) -> int:
-    title = title_of(content)
-    after = content.find(title) + len(title) if title and not title.endswith("…") else 0
+    after = _after_title(content)
     beyond = [mark for mark in marks if mark[0] >= after]
     if not beyond:
-        return _skip(content, after) if content[after:].strip() else 0
+        return after if content[after:].strip() else 0
     best = max(beyond, key=lambda one: (_density(beyond, one[0], length), -one[0]))
-    return _word_start(content, max(after, best[0] - length // 4))
+    wanted = best[0] - length // 4
+    return after if wanted <= after + length // 4 else _word_start(content, wanted)
+
+
+def _after_title(content: str) -> int:
+    """Where the text goes on after the line that serves as its title."""
+    title = title_of(content)
+    if not title or title.endswith("…"):
+        return 0
+    return _skip(content, content.find(title) + len(title))
 
 
 def _density(marks: Sequence[Span], start: int, length: int) -> int:
@@ -103,4 +112,4 @@ def _word_end(content: str, at: int) -> int:
 
 def _plain(text: str) -> str:
     """Without Markdown's own signs and with single blanks: a snippet is one paragraph."""
-    return _BLANKS.sub(" ", _SYNTAX.sub("", text))
+    return _BLANKS.sub(" ", _TABLE.sub(" ", _SYNTAX.sub("", text)))

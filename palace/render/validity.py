@@ -76,7 +76,7 @@ class Validity:
             return ("old", "marked as replaced")
         then = "in this period" if self.window else "then"
         if self.still:
-            return ("now", f"true {then}, and still now")
+            return ("now", f"true {then} and now")
         return ("old", f"true {then}") if self.past else ("now", "true now")
 
 

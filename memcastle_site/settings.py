@@ -97,7 +97,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = BASE_DIR / "static"  # nothing is collected: files are served from where they lie
+STATIC_ROOT = None  # nothing is collected: files are served from where they lie
 # Files are served from where they lie: no collectstatic step between a clone and a page.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG

@@ -13,6 +13,8 @@ from palace.recall import RecallService
 from palace.store.connection import Address, Store
 from palace.store.guard import creating_file
 
+EMPTY = Address("mem://empty")  # what is read while there is neither a palace nor a demo
+
 _lock = threading.RLock()
 _stores: dict[str, Store] = {}
 
@@ -46,18 +48,24 @@ def demo_address() -> Address:
     return Address(f"surrealkv://{demo_directory()}")
 
 
+def palace_is_made() -> bool:
+    """Whether something was ever filed: reading alone makes no palace."""
+    directory = palace_directory()
+    return bool(settings.MEMCASTLE_PALACE_URL) or (
+        creating_file(directory).exists() or (directory.is_dir() and any(directory.iterdir()))
+    )
+
+
 def showing_demo() -> bool:
     """Whether reads see the demo: no palace has been made, and a demo is there."""
-    if settings.MEMCASTLE_PALACE_URL:
-        return False
-    made = (palace_directory() / "manifest").exists() or creating_file(palace_directory()).exists()
-    return not made and (demo_directory() / "manifest").exists()
+    return not palace_is_made() and (demo_directory() / "manifest").exists()
 
 
 def store(*, for_new: bool = False) -> Store:
     """The open store of this process; ``for_new`` takes new drawers and is never the demo."""
-    address = palace_address() if for_new or not showing_demo() else demo_address()
-    return open_store(address)
+    if for_new or palace_is_made():
+        return open_store(palace_address())
+    return open_store(demo_address() if showing_demo() else EMPTY)
 
 
 def open_store(address: Address) -> Store:

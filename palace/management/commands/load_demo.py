@@ -24,7 +24,7 @@ class Command(PalaceCommand):
         parser.add_argument("--dry-run", action="store_true", help="say what would be filed")
 
     def run(self, **options: Any) -> None:
-        made = opening.palace_directory().exists() or opening.showing_demo()
+        made = opening.palace_is_made() or opening.showing_demo()
         if options["if_needed"] and made:
             return
         rows = list(enumerate(demo.rows(), 1))

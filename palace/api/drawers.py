@@ -122,8 +122,7 @@ def one_json(palace: RecallService, asked: Asked, drawer: Drawer) -> Json:
     hit = palace.hits([drawer])[0]
     return {
         **drawer_json(drawer),
-        # What an optimistic lock compares: the last write of a drawer is its closing.
-        "updated_at": instant(drawer.closed_at or drawer.created_at),
+        "updated_at": instant(palace.updated_at(drawer.id)),  # what `seen` is compared with
         "state": state_of(drawer, asked.scope.time),
         "chain": chain_json(hit),
         "notices": notices_json(asked.notices),

@@ -73,6 +73,13 @@ def test_a_form_is_no_body(staff: Client) -> None:
     assert code(refused) == (400, "memcastle::input::invalid")
 
 
+def test_a_body_beyond_the_limit_is_refused_as_json(staff: Client, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    body = {"content": "x" * 2000}
+    refused = staff.post("/api/wings/w/rooms/r/drawers", body, content_type="application/json")
+    assert code(refused) == (413, "memcastle::input::invalid")
+
+
 @pytest.mark.parametrize(
     ("mode", "reads", "writes"),
     [("full", 200, 201), ("read_only", 200, 403), ("disabled", 403, 403)],

@@ -67,6 +67,7 @@ SEARCHES: list[dict[str, Any]] = [
 def test_search_page_and_route_agree(client: Client, full: None, asked: dict[str, Any]) -> None:
     asked = {**asked, "limit": 5}
     ids, cursor = route_ids(client, "/api/search", asked)
+    assert bool(ids) == ("known_at" not in asked)  # nothing was known before it was filed
     assert page_ids(client, "/search/", asked) == ids
     if cursor:
         further = {**asked, "cursor": cursor}

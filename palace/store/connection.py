@@ -44,8 +44,10 @@ class Address:
     @property
     def directory(self) -> Path | None:
         """The files of an embedded store, or None."""
-        scheme, _, path = self.url.partition("://")
-        return Path(path.partition("?")[0]) if scheme.startswith("surrealkv") else None
+        scheme, _, rest = self.url.partition("://")
+        path, _, options = rest.partition("?")
+        is_path = options and ("/" in options or "=" not in options)  # refused by the guard
+        return Path(rest if is_path else path) if scheme.startswith("surrealkv") else None
 
 
 class Store:

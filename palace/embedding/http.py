@@ -136,7 +136,8 @@ class HttpProvider:
         raise refusal(status, headers, body, url=self.url, hide=self._hidden)
 
     def _request(self, texts: list[str]) -> dict[str, Any]:
-        request = {"model": self.model, "input": texts, "encoding_format": "float"}
+        request: dict[str, Any] = {"model": self.model, "input": texts}
+        request["encoding_format"] = "float"
         if self._settings.dimensions is not None:
             # Some servers refuse the member even as null, so it is there only when set.
             request["dimensions"] = self._settings.dimensions

@@ -88,6 +88,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# A drawer holds at most 4 MiB of text, which JSON may write in up to six times as many bytes.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 LOGIN_URL = "admin:login"
 
 LANGUAGE_CODE = "en"

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.utils.encoding import escape_uri_path
 from django_htmx.http import HttpResponseClientRedirect, replace_url
 
 from palace import opening, serving
@@ -115,7 +116,7 @@ def _slide(request: HttpRequest) -> HttpResponse | str | None:
     instant = _position(text, request.GET.get("t_now"))
     if instant is not None:
         pairs.append(("as_of", print_short(instant)))
-    address = f"{request.path}?{urlencode(pairs)}".removesuffix("?")
+    address = f"{escape_uri_path(request.path)}?{urlencode(pairs)}".removesuffix("?")
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(address)
     changed = request.GET.copy()
@@ -123,6 +124,7 @@ def _slide(request: HttpRequest) -> HttpResponse | str | None:
     for name, one in pairs:
         changed.appendlist(name, one)
     request.GET = changed  # type: ignore[assignment]
+    request.META["QUERY_STRING"] = urlencode(pairs)
     return address
 
 

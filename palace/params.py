@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -80,7 +80,7 @@ class Asked:
     facets: bool = False
     time_given: tuple[tuple[str, str], ...] = ()
     notices: tuple[Notice, ...] = ()
-    extra: tuple[tuple[str, str], ...] = field(default=())
+    fixed: frozenset[str] = frozenset()  # names that the path gives; no query repeats them
 
     @property
     def is_now(self) -> bool:
@@ -116,7 +116,8 @@ class Asked:
             ("ranking", str(self.ranking) if self.ranking is not SearchMode.AUTO else None),
             ("limit", str(self.limit) if self.limit != DEFAULT_LIMIT else None),
         ]
-        return [(name, value) for name, value in single if value] + list(self.time_given)
+        given = [(name, value) for name, value in single if value and name not in self.fixed]
+        return given + list(self.time_given)
 
     def query(self, *, drop: Iterable[str] = (), **changes: str | Sequence[str] | None) -> str:
         """The state as a query string with changes; None or ``drop`` removes a name.
@@ -176,6 +177,7 @@ def parse(
         facets=_flag(values, "facets"),
         time_given=given,
         notices=told,
+        fixed=frozenset(place),
     )
 
 

@@ -58,8 +58,8 @@ def describe(reads: RecallService, asked: Asked, scope: Scope, path: str) -> dic
         "machine": print_instant(at),
         "exact": dict(asked.time_given),
         "known": dict(asked.time_given).get("known_at"),
-        "now": "?" + asked.query(as_of=None),
-        "history": "?" + asked.query(history="1"),
+        "now": address(path, asked.query(as_of=None)),
+        "history": address(path, asked.query(history="1")),
         "is_history": time.is_history,
         "is_window": not time.is_history and not time.is_as_of,
         "is_now": not asked.time_given,
@@ -67,6 +67,11 @@ def describe(reads: RecallService, asked: Asked, scope: Scope, path: str) -> dic
 
 
 _TIMES = frozenset(("as_of", "from", "until", "history", "known_at"))
+
+
+def address(path: str, query: str) -> str:
+    """A page's address; without a question mark that nothing follows."""
+    return f"{path}?{query}" if query else path
 
 
 def when_words(time: Temporal, now: int) -> tuple[str, str]:

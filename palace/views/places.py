@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.encoding import escape_uri_path
 from django.views.decorators.http import require_safe
 
 from palace.domain.errors import NotFound
 from palace.render.snippets import rows
+from palace.render.timebar import address
 from palace.views.shell import ask, render_page, service
 
 PAGE = 30
@@ -44,11 +46,12 @@ def _listing(
     limit = asked.limit if "limit" in request.GET else PAGE
     found = service(request).list_all_with_content(asked.scope, limit, asked.cursor, preview=True)
     told = replace(asked, notices=asked.notices + found.notices)
+    path = escape_uri_path(request.path)
     page = {
         "result": found,
         "rows": rows(found.hits, asked.scope.time, asked.now),
-        "older": "?" + asked.query(cursor=found.cursor) if found.cursor else None,
-        "newest": "?" + asked.query() if asked.cursor else None,
+        "older": address(path, asked.query(cursor=found.cursor)) if found.cursor else None,
+        "newest": address(path, asked.query()) if asked.cursor else None,
     }
     return render_page(request, "palace/place.html", told, context | page)
 

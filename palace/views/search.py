@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from palace.domain.errors import InvalidInput
@@ -14,6 +15,7 @@ from palace.domain.results import Facet, SearchResult
 from palace.domain.time import Temporal
 from palace.params import Asked
 from palace.render.snippets import rows
+from palace.render.timebar import address
 from palace.views.shell import ask, render_page, service
 
 PAGE = 20
@@ -85,27 +87,31 @@ def _answer(asked: Asked, found: SearchResult) -> dict[str, Any]:
         "last_number": before + len(listed),
         "facets": _facets(asked, found),
         "chosen": _chosen(asked),
-        "older": "?" + asked.query(cursor=found.cursor) if found.cursor else None,
-        "newest": "?" + asked.query() if asked.cursor else None,
+        "older": _to(asked.query(cursor=found.cursor)) if found.cursor else None,
+        "newest": _to(asked.query()) if asked.cursor else None,
         "is_browse": asked.is_browse,
         "q": "" if asked.is_browse else asked.q,
-        "everything": "?" + asked.query(drop=(*_SINGLE, "tag", "entity", "entity_match")),
-        "in_history": "?" + asked.query(history="1"),
+        "everything": _to(asked.query(drop=(*_SINGLE, "tag", "entity", "entity_match"))),
+        "in_history": _to(asked.query(history="1")),
     }
+
+
+def _to(query: str) -> str:
+    return address(reverse("search"), query)
 
 
 def _chosen(asked: Asked) -> list[tuple[str, str, str]]:
     """The filters in force, each with the address without it."""
     scope = asked.scope
     kept = [
-        (_WORDS[name], value, "?" + asked.query(**{name: None}))
+        (_WORDS[name], value, _to(asked.query(**{name: None})))
         for name in _SINGLE
         if (value := getattr(scope, name)) and not (name == "stale" and value == "hide")
     ]
     for name, values in (("tag", scope.tags), ("entity", scope.entities)):
         for value in values:
             others = [one for one in values if one != value]
-            kept.append((_WORDS[name], value, "?" + asked.query(**{name: others})))
+            kept.append((_WORDS[name], value, _to(asked.query(**{name: others}))))
     return kept
 
 
@@ -136,7 +142,7 @@ def _choice(asked: Asked, name: str, facet: Facet) -> Choice:
         changes = {name: None if is_on else facet.value}
         if name == "wing":
             changes["room"] = None
-    return Choice(facet.value, facet.count, "?" + asked.query(**changes), is_on, facet.wing)
+    return Choice(facet.value, facet.count, _to(asked.query(**changes)), is_on, facet.wing)
 
 
 def _not_understood(request: HttpRequest, error: InvalidInput) -> HttpResponse:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.encoding import escape_uri_path
 
 from palace import opening
 from palace.access import auth_context
@@ -54,7 +55,7 @@ def render_page(
         "here_wing": scope.wing,
         "here_room": scope.room,
         "open_wings": _open_wings(palace, scope),
-        "bar": describe(reads, asked, scope, request.path),
+        "bar": describe(reads, asked, scope, escape_uri_path(request.path)),
         "is_demo": opening.showing_demo(),
         "page_name": request.resolver_match.url_name if request.resolver_match else "",
     }

@@ -135,4 +135,4 @@ def lag_words(happened: int, recorded: int) -> str | None:
     lag = recorded - happened
     if abs(lag) < MINUTE:
         return None
-    return f"{span_words(abs(lag))} {'later' if lag > 0 else 'before'}"
+    return f"{span_words(abs(lag))} {'later' if lag > 0 else 'ahead'}"

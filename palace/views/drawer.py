@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -24,8 +24,9 @@ from palace.render.strip import strip
 from palace.render.validity import Standing, lag_words, span_words, validity
 from palace.views.shell import ask, render_page
 
+Versions = Sequence[Drawer]
 VIEWS = ("rendered", "raw")
-NEAR = 8
+NEAR, SPARE = 8, 8  # as many more are asked for, since versions of this drawer are left out
 _FIRST_KEYS = ("kind", "agent", "project", "branch", "path", "uri")
 _FILTERS = {"kind": "source_kind", "project": "project", "branch": "branch", "agent": "agent"}
 
@@ -36,11 +37,13 @@ def drawer(request: HttpRequest, ident: str) -> HttpResponse:
     asked, chosen = _chosen(request)
     reads = recall().authorized(auth_context(request))
     found = require_drawer(reads, ident)
+    chain = reads.chain(found.id)
     context = (
         _text(found, chosen)
-        | _around_in_time(reads, found, asked)
-        | _around_in_meaning(reads, found, asked)
+        | _around_in_time(found, chain.versions, asked)
+        | _around_in_meaning(reads, found, chain.versions, asked)
         | {
+            "chain": chain,
             "drawer": found,
             "tags": _links(asked, (("tag", tag) for tag in found.tags)),
             "source": _described(found.source, asked),
@@ -110,20 +113,18 @@ def _machine(found: Drawer) -> dict[str, str]:
     return {name: print_instant(value) for name, value in given if value is not None}
 
 
-def _around_in_time(reads: RecallService, found: Drawer, asked: Asked) -> dict[str, Any]:
+def _around_in_time(found: Drawer, versions: Versions, asked: Asked) -> dict[str, Any]:
     time, now = asked.scope.time, asked.now
-    chain = reads.chain(found.id)
-    place = next(i for i, one in enumerate(chain.versions) if one.id == found.id)
+    place = next(i for i, one in enumerate(versions) if one.id == found.id)
     standing = validity(found, time, now)
     ended = found.valid_to
     return {
         "standing": standing,
-        "chain": chain,
         "version": place + 1,
-        "older": chain.versions[place - 1] if place else None,
-        "newer": chain.versions[place + 1] if place + 1 < len(chain.versions) else None,
-        "strip": strip(chain.versions, found.id, time.instant, now),
-        "true_then": _true_then(chain.versions, standing.standing, asked),
+        "older": versions[place - 1] if place else None,
+        "newer": versions[place + 1] if place + 1 < len(versions) else None,
+        "strip": strip(versions, found.id, time.instant, now),
+        "true_then": _true_then(versions, standing.standing, asked),
         "lasted": span_words(ended - found.valid_from)
         if ended and ended > found.valid_from
         else "",
@@ -142,15 +143,19 @@ def _true_then(versions: Iterable[Drawer], standing: Standing, asked: Asked) -> 
     )
 
 
-def _around_in_meaning(reads: RecallService, found: Drawer, asked: Asked) -> dict[str, Any]:
+def _around_in_meaning(
+    reads: RecallService, found: Drawer, versions: Versions, asked: Asked
+) -> dict[str, Any]:
+    """Entities, facts and near drawers; its own other versions are no neighbours."""
     entities = reads.mentioned(found.id)
     time = asked.scope.time
     within = Scope(time, asked_at=asked.now)
-    near = reads.near_by_entity(found.id, within, NEAR) if entities else []
+    own = {one.id for one in versions}
+    near = reads.near_by_entity(found.id, within, NEAR + SPARE) if entities else []
     return {
         "entities": [(one, _link(asked, "entity", one.name)) for one in entities],
         "facts": reads.facts_about(entities, time),
-        "near": near,
+        "near": [pair for pair in near if pair[0].id not in own][:NEAR],
     }
 
 

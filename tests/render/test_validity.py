@@ -86,4 +86,4 @@ def test_spans_in_words(span: int, words: str) -> None:
 def test_lags_in_words() -> None:
     assert lag_words(0, 59 * SECOND) is None
     assert lag_words(0, 2 * DAY) == "2 days later"
-    assert lag_words(2 * DAY, 0) == "2 days before"
+    assert lag_words(2 * DAY, 0) == "2 days ahead"

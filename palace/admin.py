@@ -128,7 +128,11 @@ def _supersede_form(request: HttpRequest, old: Record, seen: int | None) -> Supe
     if "carry" not in request.POST:
         return SupersedeForm(request.POST, old=old)
     # Text typed for an older version comes along to this one, to be looked at before it is saved.
-    kept = {name: request.POST.get(name, "") for name in ("content", "tags", "reason")}
+    # Its own tags stay, since whoever was first may have added them.
+    typed = [tag.strip() for tag in request.POST.get("tags", "").split(",")]
+    tags = dict.fromkeys([*old.tags, *(tag for tag in typed if tag)])
+    kept = {name: request.POST.get(name, "") for name in ("content", "reason")}
+    kept["tags"] = ", ".join(tags)
     return SupersedeForm(old=old, initial=initial_of(old, seen) | kept)
 
 
@@ -194,9 +198,10 @@ def _refuse(form: Form, error: PalaceError) -> None:
 
 def _log(request: HttpRequest, old: Record, message: str) -> None:
     """The admin's own log. The palace holds who did it too, so a failure here undoes nothing."""
+    assert request.user.is_authenticated  # `admin_view` let nobody else in
     try:
         LogEntry.objects.create(
-            user_id=request.user.pk,
+            user=request.user,
             content_type=ContentType.objects.get_for_model(Drawer),
             object_id=old.id,
             object_repr=old.title[:200],

@@ -68,10 +68,10 @@ def _code(
 
 
 def _parser() -> _Parser:
-    parser = _Parser("commonmark", {"html": False}).enable("table").enable("strikethrough")
+    parser = _Parser("commonmark", {"html": False})
+    parser.enable(["table", "strikethrough"])
     for name, rule in (("image", _image), ("fence", _code), ("code_block", _code)):
-        # The base class binds rules to its renderer; the renderer is passed by hand here.
-        parser.renderer.rules[name] = rule.__get__(parser.renderer)
+        parser.add_render_rule(name, rule)
     return parser
 
 
@@ -89,15 +89,15 @@ def read(content: str) -> Reading:
     for token in rest:
         _dress(token)
     html = _MARKDOWN.renderer.render(rest, _MARKDOWN.options, {})
-    return Reading(heading and _clean(heading), _clean(_scrolling(html)))
+    return Reading(_clean(heading) if heading else None, _clean(_scrolling(html)))
 
 
 def _split(tokens: list[Token]) -> tuple[str | None, list[Token]]:
     """The first heading's inline HTML, and what follows it."""
     if not tokens or tokens[0].type != "heading_open" or not tokens[1].content.strip():
         return None, tokens
-    inline = _MARKDOWN.renderer.renderInline(tokens[1].children or [], _MARKDOWN.options, {})
-    return inline, tokens[3:]
+    # An inline token renders as its content alone, without the heading's element.
+    return _MARKDOWN.renderer.render([tokens[1]], _MARKDOWN.options, {}), tokens[3:]
 
 
 def _outline(tokens: list[Token]) -> None:

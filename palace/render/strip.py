@@ -75,7 +75,8 @@ def strip(versions: Sequence[Drawer], here: str | None, at: int | None, now: int
     """
     first, shown = _around(versions, here)
     line = _Line.over(shown, now)
-    bars, lanes = [], []
+    bars: list[Bar] = []
+    lanes: list[int] = []
     for place, version in enumerate(shown):
         lane = _lane(lanes, version.valid_from, _until(version, now))
         bars.append(_bar(version, first + place + 1, lane, line, at, now, here))

@@ -125,10 +125,12 @@ def test_who_comes_second_loses_nothing(admin_client: Client, old: Drawer) -> No
 def test_a_typed_text_can_be_taken_to_the_version_that_stands(
     admin_client: Client, old: Drawer
 ) -> None:
-    first = opening.curation().supersede(old.id, "theirs").drawer
-    data = {"content": "mine, typed", "reason": "r", "tags": "sea", "seen": "1", "carry": "1"}
+    first = opening.curation().supersede(old.id, "theirs", tags=("sea", "clock")).drawer
+    data = {"content": "mine, typed", "reason": "r", "tags": "sea, berth"}
+    data |= {"seen": "1", "carry": "1"}
     response = admin_client.post(f"/admin/palace/drawer/{first.id}/supersede/", data)
     assert response.context["form"]["content"].value() == "mine, typed"
+    assert response.context["form"]["tags"].value() == "sea, clock, berth"
     assert response.context["form"]["seen"].value() == opening.recall().updated_at(first.id)
     assert len(chain(old.id)) == 2
 

@@ -16,8 +16,8 @@ from django_htmx.http import HttpResponseClientRedirect, replace_url
 from palace import opening, serving
 from palace.access import auth_context, refuse_by_mode
 from palace.api.errors import error_response
-from palace.domain.errors import PalaceError
-from palace.domain.time import SECOND, print_short
+from palace.domain.errors import InvalidInput, PalaceError
+from palace.domain.time import MAX_INSTANT, MIN_INSTANT, SECOND, print_short
 from palace.views.errors import told_error
 
 Next = Callable[[HttpRequest], HttpResponseBase]
@@ -36,6 +36,8 @@ class LongUrlMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if len(request.get_full_path()) <= MAX_URL:
             return self.get_response(request)
+        if request.path.startswith("/api/"):
+            return error_response(_too_long())
         return render(request, "palace/too_long.html", status=414)
 
 
@@ -51,7 +53,10 @@ class PalaceMiddleware:
         refusal = self._refusal(request)
         if refusal is not None:
             return refusal
-        slide = _slide(request)
+        try:
+            slide = _slide(request)
+        except PalaceError as error:
+            return _answer(request, error)
         if isinstance(slide, HttpResponse):
             return slide
         response = self.get_response(request)
@@ -79,6 +84,15 @@ class PalaceMiddleware:
         if readable or request.path == "/api/import":
             return None
         return _sign_in(request)
+
+
+def _too_long() -> PalaceError:
+    return PalaceError(
+        "Addresses hold at most 64 kB.",
+        code="memcastle::input::too_long",
+        help="Send long queries as JSON: POST /api/search.",
+        status=414,
+    )
 
 
 def _answer(request: HttpRequest, error: PalaceError) -> HttpResponseBase:
@@ -129,12 +143,21 @@ def _slide(request: HttpRequest) -> HttpResponse | str | None:
 
 
 def _position(text: str, last: str | None) -> int | None:
-    """The instant of a stop; None for the last one, which means now, and for what is no number."""
+    """The instant of a stop; None for the last one, which means now."""
     try:
-        seconds = int(text)
-        newest = int(last) if last else None
+        seconds, newest = int(text[:20]), int(last[:20]) if last else None
     except ValueError:
+        raise _no_position() from None
+    if newest is not None and seconds >= newest:
         return None
-    if (newest is not None and seconds >= newest) or abs(seconds) > 200_000_000_000:
-        return None
+    if not MIN_INSTANT <= seconds * SECOND <= MAX_INSTANT:
+        raise _no_position()
     return seconds * SECOND
+
+
+def _no_position() -> InvalidInput:
+    return InvalidInput(
+        "“t” is a position of the time bar: whole seconds since 1970, in the years 0001 to 9999.",
+        code="memcastle::input::instant",
+        help="Move the bar, or name an instant: as_of=2026-03-14.",
+    )

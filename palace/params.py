@@ -80,6 +80,7 @@ class Asked:
     facets: bool = False
     time_given: tuple[tuple[str, str], ...] = ()
     notices: tuple[Notice, ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()  # what the page reads itself and links keep
     fixed: frozenset[str] = frozenset()  # names that the path gives; no query repeats them
 
     @property
@@ -117,7 +118,7 @@ class Asked:
             ("limit", str(self.limit) if self.limit != DEFAULT_LIMIT else None),
         ]
         given = [(name, value) for name, value in single if value and name not in self.fixed]
-        return given + list(self.time_given)
+        return given + list(self.extra) + list(self.time_given)
 
     def query(self, *, drop: Iterable[str] = (), **changes: str | Sequence[str] | None) -> str:
         """The state as a query string with changes; None or ``drop`` removes a name.
@@ -146,7 +147,8 @@ def parse(
     ``also`` are names the caller reads itself, ``scope`` what its path fixes. Raises InvalidInput
     naming the parameter; unknown names and unknown choices that can be ignored are notices.
     """
-    values, told = _named(parameters, frozenset(also))
+    also = frozenset(also)
+    values, told = _named(parameters, also)
     time, given = read_time(values, now)
     place = scope or {}
     asked = Scope(
@@ -177,8 +179,15 @@ def parse(
         facets=_flag(values, "facets"),
         time_given=given,
         notices=told,
+        extra=_extra(parameters, also),
         fixed=frozenset(place),
     )
+
+
+def _extra(
+    parameters: Mapping[str, Sequence[str]], also: Iterable[str]
+) -> tuple[tuple[str, str], ...]:
+    return tuple((name, parameters[name][0]) for name in sorted(also) if parameters.get(name))
 
 
 def read_time(

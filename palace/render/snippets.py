@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from palace.domain.records import Drawer, title_of
 from palace.domain.results import Hit
 from palace.domain.time import Temporal
-from palace.render.validity import Validity, validity
+from palace.render.validity import Standing, Validity, validity
 
 LENGTH = 300
 _SYNTAX = re.compile(r"^\s*(?:#{1,6}|>+|[-*+]|\d+\.)\s+|^\s*(?:```|~~~).*$|\*\*|__|`", re.MULTILINE)
@@ -36,6 +36,11 @@ class Row:
     snippet: tuple[Piece, ...]
     standing: Validity
     share: int = 0  # of the best score of the page, in percent
+
+    @property
+    def is_retired(self) -> bool:
+        """Not true at the asked time, and never again."""
+        return self.standing.standing in (Standing.REPLACED, Standing.ENDED, Standing.EMPTY)
 
 
 def rows(hits: Sequence[Hit], time: Temporal, now: int) -> list[Row]:

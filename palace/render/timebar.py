@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from dataclasses import dataclass
 from typing import Any
 
 from palace.domain.query import Scope
-from palace.domain.time import DAY, SECOND, Temporal, print_instant, print_short, to_datetime
+from palace.domain.time import (
+    DAY,
+    MIN_INSTANT,
+    SECOND,
+    Temporal,
+    from_datetime,
+    print_instant,
+    print_short,
+    to_datetime,
+)
 from palace.domain.timebar import Bucket, TimeBar
 from palace.params import Asked
 from palace.recall import RecallService
 
 AXIS = 20.0  # height of the part above the axis, in the picture's own units
 BELOW = 9.0
-_PRESETS = (("1 day", DAY), ("1 week", 7 * DAY), ("1 month", 30 * DAY), ("1 year", 365 * DAY))
+_PRESETS = (("1 day", DAY, 0), ("1 week", 7 * DAY, 0), ("1 month", 0, 1), ("1 year", 0, 12))
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ def describe(reads: RecallService, asked: Asked, scope: Scope, path: str) -> dic
         "first": changes.first,
         "began_before": changes.first is not None and changes.first <= at,
         "previous": _link(asked, changes.previous(at)),
-        "next": _link(asked, _next(changes.next(at), now)),
+        "next": _link(asked, changes.next(at)),
         "presets": _presets(asked, at, changes.first),
         "words": when_words(time, now),
         "machine": print_instant(at),
@@ -126,11 +136,6 @@ def _label(bar: TimeBar, moment: Any) -> str:
     return f"{moment:%b} {moment.year}" if spans_years else f"{moment.day} {moment:%b}"
 
 
-def _next(instant: int | None, now: int) -> int | None:
-    """The next change; one that lies after now is for the exact field."""
-    return instant if instant is not None and instant <= now else None
-
-
 def _link(asked: Asked, instant: int | None) -> str | None:
     return None if instant is None else "?" + asked.query(as_of=print_short(instant))
 
@@ -138,12 +143,19 @@ def _link(asked: Asked, instant: int | None) -> str | None:
 def _presets(asked: Asked, at: int, first: int | None) -> list[tuple[str, str]]:
     """Steps back from the instant looked at, and the first memory."""
     found = [
-        (f"−{words}", "?" + asked.query(as_of=print_short(max(at - span, _EARLIEST))))
-        for words, span in _PRESETS
+        (f"−{words}", "?" + asked.query(as_of=print_short(earlier(at, span, months))))
+        for words, span, months in _PRESETS
     ]
     if first is not None:
         found.append(("First memory", "?" + asked.query(as_of=print_short(first))))
     return found
 
 
-_EARLIEST = -62_135_596_800 * SECOND
+def earlier(at: int, span: int, months: int) -> int:
+    """An instant a span and some calendar months before; the last day of a shorter month."""
+    moment = to_datetime(max(at - span, MIN_INSTANT))
+    year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
+    if year < 1:
+        return MIN_INSTANT
+    day = min(moment.day, monthrange(year, month + 1)[1])
+    return from_datetime(moment.replace(year=year, month=month + 1, day=day))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from palace.domain.time import SECOND, parse_instant
+from palace.render.timebar import earlier
 
 
 def seconds(day: str) -> int:
@@ -74,6 +75,21 @@ def test_hidden_fields_keep_the_question_and_not_the_time(client, file):
     assert 'name="as_of"' not in scrub
 
 
-def test_positions_that_are_no_number_mean_now(client):
-    assert client.get("/?t=soon").headers["Location"] == "/"
-    assert client.get("/?t=999999999999999999999").headers["Location"] == "/"
+def test_positions_that_are_none_are_refused(client):
+    for position in ("soon", "999999999999999999999", "-190000000000"):
+        page = client.get(f"/?t={position}")
+        assert page.status_code == 400
+        assert "as_of=2026-03-14" in page.content.decode()
+
+
+def test_a_month_earlier_is_a_calendar_month():
+    at = parse_instant("2026-03-31T10:00Z")
+    assert earlier(at, 0, 1) == parse_instant("2026-02-28T10:00Z")
+    assert earlier(parse_instant("2024-02-29"), 0, 12) == parse_instant("2023-02-28")
+    assert earlier(parse_instant("0001-01-05"), 0, 1) == parse_instant("0001-01-01")
+
+
+def test_the_view_of_a_text_stays_while_time_moves(client, file):
+    drawer = file("one", valid_from="2026-01-01")
+    html = client.get(f"/drawers/{drawer.id}/?view=raw").content.decode()
+    assert '<input type="hidden" name="view" value="raw">' in html

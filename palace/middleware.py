@@ -61,7 +61,7 @@ class PalaceMiddleware:
             return slide
         response = self.get_response(request)
         if slide:
-            replace_url(response, slide)  # type: ignore[type-var]
+            replace_url(response, slide)
         patch_vary_headers(response, ["HX-Request"])
         return response
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from palace.domain.errors import InvalidInput, Notice
+from palace.domain.errors import Notice
 from palace.domain.query import DEFAULT_LIMIT, STALE_CHOICES, Scope
 from palace.domain.records import SOURCE_KINDS
 from palace.domain.results import SearchMode
-from palace.domain.time import (
-    DAY,
-    Temporal,
-    is_date_only,
-    parse_instant,
-    print_short,
+from palace.parameters import (
+    read_choice,
+    read_flag,
+    read_one,
+    read_ranking,
+    read_storable,
+    read_tags,
+    read_time,
+    read_whole,
 )
 
-TIME_NAMES = ("as_of", "from", "until", "history", "known_at")
 ALIASES = {
     "include_historical": "history",
     "include_expired": "history",
@@ -57,7 +59,6 @@ KNOWN = frozenset(
         "facets",
     ]
 ) | frozenset(ALIASES)
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 @dataclass(frozen=True)
@@ -120,10 +121,10 @@ class Asked:
         given = [(name, value) for name, value in single if value and name not in self.fixed]
         return given + list(self.extra) + list(self.time_given)
 
-    def query(self, *, drop: Iterable[str] = (), **changes: str | Sequence[str] | None) -> str:
+    def query(self, *, drop: Iterable[str] = (), **changes: Any) -> str:
         """The state as a query string with changes; None or ``drop`` removes a name.
 
-        Changing anything of the time removes the other time choices (``known_at`` stays).
+        ``changes`` are texts, lists of texts, or None. Changing anything of the time removes the other time choices (``known_at`` stays).
         """
         gone = set(drop) | set(changes)
         if gone & {"as_of", "from", "until", "history"}:
@@ -153,30 +154,30 @@ def parse(
     place = scope or {}
     asked = Scope(
         time,
-        wing=place.get("wing") or _one(values, "wing"),
-        room=place.get("room") or _one(values, "room"),
-        tags=_tags(values),
-        source_kind=_choice(values, "source_kind", SOURCE_KINDS),
-        project=_one(values, "project"),
-        branch=_one(values, "branch"),
-        path=_one(values, "path"),
-        agent=_one(values, "agent"),
-        stale=_choice(values, "stale", STALE_CHOICES) or "hide",
+        wing=place.get("wing") or read_one(values, "wing"),
+        room=place.get("room") or read_one(values, "room"),
+        tags=read_tags(values),
+        source_kind=read_choice(values, "source_kind", SOURCE_KINDS),
+        project=read_one(values, "project"),
+        branch=read_one(values, "branch"),
+        path=read_one(values, "path"),
+        agent=read_one(values, "agent"),
+        stale=read_choice(values, "stale", STALE_CHOICES) or "hide",
         entities=tuple(dict.fromkeys(one for one in values.get("entity", []) if one.strip())),
-        entity_match=_choice(values, "entity_match", ("any", "all")) or "all",
+        entity_match=read_choice(values, "entity_match", ("any", "all")) or "all",
         asked_at=now,
     )
     return Asked(
         scope=asked,
         now=now,
-        q=_storable("q", (values.get("q") or [""])[0]),
-        ranking=_ranking(values),
-        limit=_whole(values, "limit", DEFAULT_LIMIT),
-        cursor=_one(values, "cursor"),
-        expand=_whole(values, "expand", 0),
-        explain=_flag(values, "explain"),
-        degrade=_flag(values, "degrade"),
-        facets=_flag(values, "facets"),
+        q=read_storable("q", (values.get("q") or [""])[0]),
+        ranking=read_ranking(values),
+        limit=read_whole(values, "limit", DEFAULT_LIMIT),
+        cursor=read_one(values, "cursor"),
+        expand=read_whole(values, "expand", 0),
+        explain=read_flag(values, "explain"),
+        degrade=read_flag(values, "degrade"),
+        facets=read_flag(values, "facets"),
         time_given=given,
         notices=told,
         extra=_extra(parameters, also),
@@ -188,55 +189,6 @@ def _extra(
     parameters: Mapping[str, Sequence[str]], also: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
     return tuple((name, parameters[name][0]) for name in sorted(also) if parameters.get(name))
-
-
-def read_time(
-    values: Mapping[str, Sequence[str]], now: int
-) -> tuple[Temporal, tuple[tuple[str, str], ...]]:
-    """The temporal choice of parameters, and its canonical spelling for URLs."""
-    texts = {name: _one(values, name) for name in TIME_NAMES}
-    history = _flag(values, "history")
-    window = texts["from"] is not None or texts["until"] is not None
-    if (texts["as_of"] is not None) + window + history > 1:
-        raise _invalid(
-            "as_of", "“as_of”, “from” with “until”, and “history” exclude each other.", "Keep one."
-        )
-    known = _instant("known_at", texts["known_at"])
-    tail = (("known_at", print_short(known)),) if known is not None else ()
-    if history:
-        return Temporal.history(known), (("history", "1"), *tail)
-    if window:
-        start, until = _window(texts["from"], texts["until"])
-        given = (("from", print_short(start)), ("until", print_short(until)))
-        return Temporal.between(start, until, known), (*given, *tail)
-    at = _instant("as_of", texts["as_of"])
-    if at is None:
-        return Temporal.as_of(now, known), tail
-    return Temporal.as_of(at, known), (("as_of", print_short(at)), *tail)
-
-
-def _window(start: str | None, until: str | None) -> tuple[int, int]:
-    if start is None or until is None:
-        raise _invalid("from", "“from” and “until” go together.", "Give both, or neither.")
-    a, b = _instant("from", start), _instant("until", until)
-    assert a is not None
-    assert b is not None
-    if a == b and is_date_only(start) and is_date_only(until):
-        b = a + DAY  # one day named twice means that day
-    if a >= b:
-        raise _invalid(
-            "until", "“from” must lie before “until”.", "Swap them, or widen the window."
-        )
-    return a, b
-
-
-def _instant(name: str, text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return parse_instant(text)
-    except InvalidInput as error:
-        raise _invalid(name, f"{name}: {error.message}", error.help) from None
 
 
 def _named(
@@ -254,70 +206,6 @@ def _named(
                 )
             )
     return values, tuple(told)
-
-
-def _one(values: Mapping[str, Sequence[str]], name: str) -> str | None:
-    given = [_storable(name, value) for value in values.get(name, []) if value.strip()]
-    if len(set(given)) > 1:
-        raise _invalid(name, f"“{name}” is given twice with different values.", "Give it once.")
-    return given[0] if given else None
-
-
-def _storable(name: str, value: str) -> str:
-    if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise _invalid(name, f"“{name}” holds a character that is no text.", "Remove it.")
-    return value
-
-
-def _tags(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    listed = [part for value in values.get("tags", []) for part in value.split(",")]
-    given = [_storable("tag", one).strip() for one in (*values.get("tag", []), *listed)]
-    return tuple(dict.fromkeys(one for one in given if one))
-
-
-def _choice(values: Mapping[str, Sequence[str]], name: str, allowed: Sequence[str]) -> str | None:
-    value = _one(values, name)
-    if value is not None and value not in allowed:
-        raise _invalid(name, f"“{name}” is “{value[:80]}”.", f"One of {', '.join(allowed)}.")
-    return value
-
-
-def _ranking(values: Mapping[str, Sequence[str]]) -> SearchMode:
-    value = _one(values, "ranking")
-    try:
-        return SearchMode(value) if value else SearchMode.AUTO
-    except ValueError:
-        allowed = ", ".join(mode.value for mode in SearchMode)
-        raise _invalid("ranking", f"“ranking” is “{value!s:.80}”.", f"One of {allowed}.") from None
-
-
-def _whole(values: Mapping[str, Sequence[str]], name: str, default: int) -> int:
-    value = _one(values, name)
-    if value is None:
-        return default
-    try:
-        number = int(value)
-    except ValueError:
-        raise _invalid(name, f"“{name}” is no whole number.", "Write digits only.") from None
-    return max(-(10**9), min(10**9, number))
-
-
-def _flag(values: Mapping[str, Sequence[str]], name: str) -> bool:
-    value = (_one(values, name) or "").strip().lower()
-    if value not in _TRUE + _FALSE:
-        raise _invalid(name, f"“{name}” is “{value[:80]}”.", "Write 1 or leave it out.")
-    return value in _TRUE
-
-
-def _invalid(name: str, message: str, help: str) -> InvalidInput:
-    error = InvalidInput(message, help=help)
-    error.parameter = name  # type: ignore[attr-defined]
-    return error
-
-
-def at_instant(asked: Asked, scope_time: Temporal) -> Asked:
-    """The same question at another time."""
-    return replace(asked, scope=asked.scope.at(scope_time))
 
 
 def as_lists(query: Any) -> dict[str, list[str]]:

@@ -13,7 +13,8 @@ from palace.domain.records import Drawer
 from palace.domain.results import Facet, Hit, SearchResult
 from palace.domain.text import WordQuery, cut_query
 from palace.recall_paging import first_cursor, next_cursor, pinned
-from palace.store import drawers, history, search
+from palace.store import drawers, history
+from palace.store import search as words_of
 from palace.store.connection import Store
 from palace.store.listing import Position
 
@@ -54,7 +55,7 @@ class WordSearch:
             empty = Notice("memcastle::search::no_words", "The query holds no word to look for.")
             return SearchResult(total=0, notices=(*told, empty))
         deadline = Deadline(self.timeout_ms)
-        common = search.common_words(self.store, query, deadline.left)
+        common = words_of.common_words(self.store, query, deadline.left)
         told += _common(common)
         if set(common.skipped) >= set(query.words) and not query.grams:
             return self._newest(query, filter, limit, cursor, deadline).told(*told)
@@ -63,7 +64,7 @@ class WordSearch:
     def _ranked(
         self,
         query: WordQuery,
-        common: search.CommonWords,
+        common: words_of.CommonWords,
         filter: Scope,
         limit: int,
         cursor: Cursor | None,
@@ -71,7 +72,7 @@ class WordSearch:
         deadline: Deadline,
     ) -> SearchResult:
         scope = pinned(filter, cursor)
-        found = search.matches(self.store, scope, query, common, deadline.left)
+        found = words_of.matches(self.store, scope, query, common, deadline.left)
         start = cursor.order if cursor else 0
         page = found[max(0, start) : max(0, start) + limit]
         seam = sum(1 for one in found if one.has_all)
@@ -97,8 +98,8 @@ class WordSearch:
         """No word ranks: those that hold all words, newest first; not counted."""
         position = Position(limit + 1, *((cursor.order, cursor.id) if cursor else (None, "")))
         scope = pinned(filter, cursor)
-        found = search.newest_with(self.store, scope, query, position, deadline.left)
-        page = [search.Match(ident, 0.0, True, "", "", "", ()) for _, ident in found[:limit]]
+        found = words_of.newest_with(self.store, scope, query, position, deadline.left)
+        page = [words_of.Match(ident, 0.0, True, "", "", "", ()) for _, ident in found[:limit]]
         return SearchResult(
             hits=self._hits(query, page, 0, deadline),
             ranking="newest",
@@ -108,7 +109,7 @@ class WordSearch:
         )
 
     def _hits(
-        self, query: WordQuery, page: list[search.Match], start: int, deadline: Deadline
+        self, query: WordQuery, page: list[words_of.Match], start: int, deadline: Deadline
     ) -> tuple[Hit, ...]:
         rank = {one.id: (start + place + 1, one.score) for place, one in enumerate(page)}
         found = drawers.get_many(self.store, [one.id for one in page])
@@ -130,16 +131,18 @@ class WordSearch:
     def _facets(
         self,
         query: WordQuery,
-        common: search.CommonWords,
+        common: words_of.CommonWords,
         scope: Scope,
-        found: list[search.Match],
+        found: list[words_of.Match],
         deadline: Deadline,
     ) -> dict[str, tuple[Facet, ...]]:
         rows: list[Row]
         if is_relaxed(scope):
             rows = [(one.wing, one.room, one.kind, one.tags, 1) for one in found]
         else:
-            cells = search.matching_cells(self.store, relaxed(scope), query, common, deadline.left)
+            cells = words_of.matching_cells(
+                self.store, relaxed(scope), query, common, deadline.left
+            )
             rows = [(*cell, 1) for cell in cells]
         return facets_of(rows, scope)
 
@@ -149,7 +152,7 @@ class WordSearch:
         """Code-point offsets of matched words, per drawer: as the index folds and stems them."""
         spans = {one.id: [match.span() for match in _WORD.finditer(one.content)] for one in found}
         words = {one.content[start:end].lower() for one in found for start, end in spans[one.id]}
-        stems = search.stems(self.store, [*query.words, *words])
+        stems = words_of.stems(self.store, [*query.words, *words])
         wanted = {token for word in query.words for token in stems[word]}
         return {
             one.id: _merge(
@@ -204,7 +207,7 @@ def _dropped(query: WordQuery) -> tuple[Notice, ...]:
     )
 
 
-def _common(common: search.CommonWords) -> tuple[Notice, ...]:
+def _common(common: words_of.CommonWords) -> tuple[Notice, ...]:
     if not common.unranked and not common.skipped:
         return ()
     words = ", ".join(f"“{word}”" for word in dict.fromkeys(common.unranked + common.skipped))

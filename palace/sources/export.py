@@ -34,12 +34,12 @@ def export_rows(store: Store, scope: Scope, exported_at: int, said: Row) -> Iter
     for drawer in exporting.all_drawers(store, scope):
         written.add(drawer.id)
         yield _drawer(drawer)
-    for ident, entity, kind, created_at in exporting.all_mentions(store):
+    for ident, name, kind, created_at in exporting.all_mentions(store):
         if ident in written:
             yield {
                 "type": "mention",
                 "drawer": ident,
-                "entity": entity,
+                "entity": name,
                 "kind": kind,
                 "created_at": print_instant(created_at),
             }

@@ -110,7 +110,8 @@ class Columns:
     def of_kind(self, scope: Scope) -> Mask:
         if scope.source_kind is None:
             return self.all()
-        return self.kind == self.cells.kinds.codes.get(scope.source_kind, -1)
+        wanted: Mask = self.kind == self.cells.kinds.codes.get(scope.source_kind, -1)
+        return wanted
 
     def with_tags(self, scope: Scope) -> Mask:
         """Cells that carry all of the scope's tags."""

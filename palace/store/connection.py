@@ -164,7 +164,7 @@ class Store:
         client = AsyncSurreal(self.address.url)
         await client.connect()
         if self.address.user:
-            secrets = {"username": self.address.user, "password": self.address.password}
+            secrets: Any = {"username": self.address.user, "password": self.address.password}
             await client.signin(secrets)
         await client.use(self.address.namespace, self.address.database)
         return client

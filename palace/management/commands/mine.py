@@ -69,7 +69,7 @@ class Command(PalaceCommand):
             total = commit_count(path, chosen.branch, since)
         else:
             files = target.mined(chosen.wing, chosen.project, None).files
-            known = {name: KnownFile(*rest) for name, *rest in files}
+            known = {name: KnownFile(key, digest, at) for name, key, digest, at in files}
             rows, total = read_folder(path, chosen, known, now, read), None
         filed = ImportReport()
         with progress_bar("rows", None) as bar:

@@ -63,17 +63,10 @@ def test_rows_come_in_the_order_in_which_they_hold_each_other(story: list[Row]) 
     assert kinds == sorted(kinds, key=order.index)
 
 
-def test_reading_twice_gives_the_same_rows(story: list[Row]) -> None:
-    assert list(demo.rows()) == story
-
-
-def test_every_drawer_is_a_row_that_the_importer_takes(drawers: list[Row]) -> None:
-    idents = {read_drawer_row(row, line, TODAY).drawer.id for line, row in enumerate(drawers)}
-    assert len(idents) == len(drawers)
-
-
-def test_no_drawer_brings_a_key_that_the_format_does_not_know(drawers: list[Row]) -> None:
-    assert not {key for row in drawers for key in read_drawer_row(row, 1, TODAY).unknown}
+def test_every_drawer_is_a_row_that_the_importer_takes_whole(drawers: list[Row]) -> None:
+    read = [read_drawer_row(row, line, TODAY) for line, row in enumerate(drawers)]
+    assert len({one.drawer.id for one in read}) == len(drawers)
+    assert not any(one.unknown for one in read)
 
 
 def test_rooms_and_wings_are_described_and_all_are_used(
@@ -186,10 +179,8 @@ def test_both_agents_keep_a_diary(drawers: list[Row], agent: str) -> None:
 
 
 def test_a_transcript_is_long(drawers: list[Row]) -> None:
-    sizes = [
-        len(row["content"].encode()) for row in drawers if row["source"]["kind"] == "transcript"
-    ]
-    assert max(sizes) >= 30_720
+    told = [row["content"] for row in drawers if row["source"]["kind"] == "transcript"]
+    assert max(len(text.encode()) for text in told) >= 30_720
 
 
 @pytest.mark.parametrize(
@@ -197,24 +188,18 @@ def test_a_transcript_is_long(drawers: list[Row]) -> None:
     [
         (r"[\u3041-\u3096].*[\u3041-\u3096]", 10),
         (r"[\u0621-\u064a]{3}", 4),
-        (r"Tomás", 5),
-        (r"Zoë", 5),
+        (r"Tomás.*(Zoë|Łukasz)|(Zoë|Łukasz).*Tomás", 3),
         (r"[Nn]aïve", 1),
         (r"Ærø", 2),
-        (r"Łukasz", 5),
         (r"\u200d", 1),
         (r"c\+\+", 1),
-        (r"\.env", 2),
-        (r"--dry-run", 2),
+        (r"\.env|--dry-run", 4),
         (r"\b[a-z]+_[a-z]+\b", 5),
-        (r"```python", 4),
-        (r"```sql", 3),
-        (r"```shell", 3),
+        (r"```(python|sql|shell)", 10),
         (r"```csv", 2),
         (r"(?m)^\|---", 8),
         (r"(?m)^> ", 5),
         (r"(?m)^(1\.|- )", 5),
-        (r"\]\(https://", 1),
     ],
 )
 def test_texts_are_of_many_scripts_and_forms(drawers: list[Row], pattern: str, least: int) -> None:

@@ -77,28 +77,38 @@ class HttpProvider:
     def _batched(self, texts: list[str], until: float) -> list[Vector]:
         """One batch; in halves when it is too big, its one text in halves when that is."""
         try:
-            rows = read_vectors(self._retried(texts, until), len(texts), self._hidden)
-            return checked(rows, len(texts), self.native_dimension)
+            return self._fetched(texts, until)
         except Overlong as error:
-            return self._smaller(texts, until, error)
+            if len(texts) == 1:
+                return self._shorter(texts[0], until, str(error))
+        return self._halved(texts, until)
+
+    def _fetched(self, texts: list[str], until: float) -> list[Vector]:
+        try:
+            rows = read_vectors(self._retried(texts, until), len(texts), self._hidden)
         except Refused as error:
             indexes = (0,) if len(texts) == 1 else ()
             raise TextRefused(str(error), indexes=indexes) from None
+        return checked(rows, len(texts), self.native_dimension)
 
-    def _smaller(self, texts: list[str], until: float, error: Overlong) -> list[Vector]:
-        if len(texts) > 1:
-            half = (len(texts) + 1) // 2
-            before = self.shortened
-            vectors = self._sliced(texts, until, half)
-            if self.shortened == before:
-                # No single text was at fault: this server takes so many at a time.
-                self._batch = min(self._batch or half, half)
-            return vectors
-        if len(texts[0]) // 2 < LEAST_CHARS:
-            raise TextRefused(str(error), indexes=(0,))
-        vectors = self._batched([texts[0][: len(texts[0]) // 2]], until)
-        self.shortened += 1
+    def _halved(self, texts: list[str], until: float) -> list[Vector]:
+        half, before = (len(texts) + 1) // 2, self.shortened
+        vectors = self._sliced(texts, until, half)
+        if self.shortened == before:
+            # No single text was at fault: this server takes so many at a time.
+            self._batch = min(self._batch or half, half)
         return vectors
+
+    def _shorter(self, text: str, until: float, told: str) -> list[Vector]:
+        while len(text) // 2 >= LEAST_CHARS:
+            text = text[: len(text) // 2]
+            try:
+                vectors = self._fetched([text], until)
+            except Overlong:
+                continue
+            self.shortened += 1
+            return vectors
+        raise TextRefused(told, indexes=(0,))
 
     def _retried(self, texts: list[str], until: float) -> bytes:
         def pause(error: Exception) -> bool | float:
@@ -200,7 +210,7 @@ def endpoint(base: str) -> str:
 def _parts(base: str) -> SplitResult:
     try:
         parts = urlsplit(base)
-        httpx.URL(base)
+        _ = parts.port, httpx.URL(base)
     except (ValueError, httpx.InvalidURL):
         raise NotConfigured("MEMCASTLE_EMBED_URL is no address.") from None
     return parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -35,7 +36,7 @@ def test_passages_are_bounded_ordered_and_share_no_more_than_the_overlap(text, c
         assert end - start <= chars
         assert not text[start].isspace()
         assert not text[end - 1].isspace()
-    for (start, end), (next_start, next_end) in zip(spans, spans[1:], strict=False):
+    for (start, end), (next_start, next_end) in pairwise(spans):
         assert start < next_start
         assert end < next_end
         assert next_start >= end - overlap

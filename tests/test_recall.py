@@ -40,7 +40,7 @@ def all_pages(service: RecallService, scope: Scope, limit: int, q: str = "") -> 
             if q
             else service.list_all(scope, limit, cursor)
         )
-        assert page.offset == len(seen)
+        assert page.offset == len(seen) < 1_000  # pages that never end are an error too
         seen.extend(ids(page))
         cursor = page.cursor
         if cursor is None:

@@ -20,7 +20,7 @@ from tests.oracle import INSTANTS, Question
 from tests.strategies import boundaries, places, questions
 
 EVERYTHING = Question(stale="include")
-MANY = settings(max_examples=150)
+MANY = settings(max_examples=100)
 
 
 def listed(store: Store, asked: Question) -> list[str]:

@@ -220,7 +220,7 @@ def test_marks_are_where_the_words_stand(store: Store, make_drawer: MakeDrawer) 
     assert [content[start:end] for start, end in hit.highlights] == ["LYNX", "lynxes", "c++"]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     st.one_of(
         st.text(max_size=60),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import httpx
 from django.conf import settings
@@ -19,6 +20,7 @@ from palace.sources.report import ImportReport
 from palace.store import importing
 from palace.store.rows import wing_ref
 
+_TYPE = {"Content-Type": "application/x-ndjson"}
 Reader = Callable[[], Iterable[Numbered]]
 Progress = Callable[[int], None]
 
@@ -62,23 +64,34 @@ class Target:
     def _post(self, read: Reader, options: Options) -> Iterator[dict[str, Any]]:
         asked = {"strict": int(options.strict), "rewrite": int(options.rewrite)}
         asked["dry_run"] = int(options.dry_run)
-        lines = (_line(row) for _, row in read())
-        try:
-            with httpx.stream(
-                "POST",
-                self._url,
-                params=asked,
-                content=lines,
-                headers={**self._headers, "Content-Type": "application/x-ndjson"},
-                timeout=httpx.Timeout(30, read=None),
-            ) as response:
-                if response.status_code != 200:
-                    response.read()
-                    self._checked(response)
-                for line in response.iter_lines():
-                    yield json.loads(line)
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from None
+        with tempfile.TemporaryFile() as body:
+            # A length is sent, not chunks: not every server of Django takes those.
+            for _, row in read():
+                body.write(_line(row))
+            size = body.tell()
+            body.seek(0)
+            headers = {**self._headers, "Content-Length": str(size), **_TYPE}
+            try:
+                yield from self._answers(body, asked, headers)
+            except httpx.HTTPError as error:
+                raise self._unreachable(error) from None
+
+    def _answers(
+        self, body: IO[bytes], asked: dict[str, int], headers: dict[str, str]
+    ) -> Iterator[dict[str, Any]]:
+        with httpx.stream(
+            "POST",
+            self._url,
+            params=asked,
+            content=iter(lambda: body.read(65_536), b""),
+            headers=headers,
+            timeout=httpx.Timeout(30, read=None),
+        ) as response:
+            if response.status_code != 200:
+                response.read()
+                self._checked(response)
+            for line in response.iter_lines():
+                yield json.loads(line)
 
     def _checked(self, response: httpx.Response) -> dict[str, Any]:
         try:

@@ -124,7 +124,8 @@ class Asked:
     def query(self, *, drop: Iterable[str] = (), **changes: Any) -> str:
         """The state as a query string with changes; None or ``drop`` removes a name.
 
-        ``changes`` are texts, lists of texts, or None. Changing anything of the time removes the other time choices (``known_at`` stays).
+        ``changes`` are texts, lists of texts, or None. Changing anything of the time removes
+        the other time choices (``known_at`` stays).
         """
         gone = set(drop) | set(changes)
         if gone & {"as_of", "from", "until", "history"}:

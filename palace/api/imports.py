@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from palace import handover, opening, serving
 from palace.access import refuse_by_mode
-from palace.domain.errors import PalaceError, Unauthorized
+from palace.domain.errors import InvalidInput, PalaceError, Unauthorized
 from palace.sources.jsonl import readable_twice
 from palace.sources.planning import Options
 
@@ -35,6 +35,10 @@ def import_view(request: HttpRequest) -> HttpResponseBase:
         )
     if request.method == "GET":
         return _state(request)
+    if not request.META.get("CONTENT_LENGTH"):
+        raise InvalidInput(
+            "The request tells no length.", help="Send Content-Length, not chunks.", status=411
+        )
     options = Options(
         now=opening.clock(),
         rewrite=request.GET.get("rewrite") == "1",

@@ -104,7 +104,7 @@ def _chosen(asked: Asked) -> list[tuple[str, str, str]]:
     """The filters in force, each with the address without it."""
     scope = asked.scope
     kept = [
-        (_WORDS[name], value, _to(asked.query(**{name: None})))
+        (_WORDS[name], value, _to(asked.query(drop=(name,))))
         for name in _SINGLE
         if (value := getattr(scope, name)) and not (name == "stale" and value == "hide")
     ]

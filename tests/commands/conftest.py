@@ -20,17 +20,25 @@ def data_dir(tmp_path: Path) -> Path:
     return tmp_path / "data dir"
 
 
+def environment_of(data_dir: Path) -> dict[str, str]:
+    """This process's environment with a data directory of its own."""
+    kept = {name: one for name, one in os.environ.items() if not name.startswith("MEMCASTLE_")}
+    return {**kept, "MEMCASTLE_DATA_DIR": str(data_dir)}
+
+
 @pytest.fixture
 def environment(data_dir: Path) -> dict[str, str]:
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MEMCASTLE_",))
-    }
-    return {**kept, "MEMCASTLE_DATA_DIR": str(data_dir)}
+    return environment_of(data_dir)
 
 
 @pytest.fixture
 def manage(environment: dict[str, str]) -> Manage:
     """Run a management command to its end."""
+    return managing(environment)
+
+
+def managing(environment: dict[str, str]) -> Manage:
+    """What runs commands in an environment."""
 
     def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -45,6 +45,8 @@ class MiniLM:
         onnxruntime, tokenizers = import_module("onnxruntime"), import_module("tokenizers")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
+        # Threads that wait by spinning would take the cores from the server beside them.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(
             _checked_file("model"), options, providers=["CPUExecutionProvider"]
         )

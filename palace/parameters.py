@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from palace.domain.errors import InvalidInput
 from palace.domain.results import SearchMode
-from palace.domain.time import DAY, Temporal, is_date_only, parse_instant, print_short
+from palace.domain.time import Temporal, day_window, is_date_only, parse_instant, print_short
 
 TIME_NAMES = ("as_of", "from", "until", "history", "known_at")
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
@@ -43,7 +43,7 @@ def _window(start: str | None, until: str | None) -> tuple[int, int]:
     assert a is not None
     assert b is not None
     if a == b and is_date_only(start) and is_date_only(until):
-        b = a + DAY  # one day named twice means that day
+        b = day_window(until)[1]  # one day named twice means that day
     if a >= b:
         raise _invalid(
             "until", "“from” must lie before “until”.", "Swap them, or widen the window."

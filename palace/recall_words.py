@@ -13,6 +13,7 @@ from palace.domain.records import Drawer
 from palace.domain.results import Facet, Hit, SearchResult
 from palace.domain.text import WordQuery, cut_query
 from palace.recall_paging import first_cursor, next_cursor, pinned
+from palace.recall_rankings import ranking
 from palace.store import drawers, history
 from palace.store import search as words_of
 from palace.store.connection import Store
@@ -31,6 +32,16 @@ class Deadline:
     @property
     def left(self) -> float | None:
         return None if self._end is None else max(0.001, self._end - time.monotonic())
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One query on its way: as typed, as cut, what is too common in it, and its deadline."""
+
+    text: str
+    query: WordQuery
+    common: words_of.CommonWords
+    deadline: Deadline
 
 
 @dataclass(frozen=True)
@@ -59,28 +70,28 @@ class WordSearch:
         told += _common(common)
         if set(common.skipped) >= set(query.words) and not query.grams:
             return self._newest(query, filter, limit, cursor, deadline).told(*told)
-        return self._ranked(query, common, filter, limit, cursor, facets, deadline).told(*told)
+        asked = _Asked(text, query, common, deadline)
+        return self._ranked(asked, filter, limit, cursor, facets).told(*told)
 
     def _ranked(
-        self,
-        query: WordQuery,
-        common: words_of.CommonWords,
-        filter: Scope,
-        limit: int,
-        cursor: Cursor | None,
-        facets: bool,
-        deadline: Deadline,
+        self, asked: _Asked, filter: Scope, limit: int, cursor: Cursor | None, facets: bool
     ) -> SearchResult:
+        query, common, deadline = asked.query, asked.common, asked.deadline
+
+        def rank(scope: Scope) -> list[words_of.Match]:
+            return words_of.matches(self.store, scope, query, common, deadline.left)
+
+        found, told = ranking(self.store, asked.text, filter, cursor, rank)
         scope = pinned(filter, cursor)
-        found = words_of.matches(self.store, scope, query, common, deadline.left)
-        start = cursor.order if cursor else 0
-        page = found[max(0, start) : max(0, start) + limit]
+        start = max(0, cursor.order) if cursor else 0
+        page = found[start : start + limit]
         seam = sum(1 for one in found if one.has_all)
         after = start + limit
         return SearchResult(
             hits=self._hits(query, page, start, deadline),
             ranking="lexical",
             total=len(found),
+            notices=told,
             facets=self._facets(query, common, scope, found, deadline) if facets else {},
             cursor=_offset_cursor(filter, cursor, after, len(found)),
             offset=start,

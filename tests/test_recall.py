@@ -93,9 +93,6 @@ def test_pages_neither_repeat_nor_lose_when_memory_changes_between_them(
     assert sorted(seen) == sorted(whole)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a cursor of a ranking is an offset, and later writes move the scores"
-)
 def test_pages_of_a_ranking_stay_whole_when_the_weights_of_words_change(store: Store) -> None:
     now = START + 50
     curation = CurationService(store, lambda: now)

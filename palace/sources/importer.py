@@ -49,6 +49,8 @@ def _write(
 ) -> None:
     graph = GraphRows(store, options.now, report, dry_run=options.dry_run)
     written: set[str] = set()
+    # Ends first: they free the names that rows of this very import may take.
+    _write_loose(store, plan.loose_ends, options, report)
     for batch in _batches(rows, plan):
         fresh: list[DrawerRow] = []
         for line, row in batch:
@@ -66,7 +68,6 @@ def _write(
         for _, row in batch:
             _write_mined(store, row, options)
         progress(len(batch))
-    _write_loose(store, plan.loose_ends, options, report)
     graph.finish()
 
 

@@ -146,6 +146,20 @@ def test_an_end_row_closes_a_stored_version(palace):
     assert RecallService(palace).count(Scope(Temporal.as_of(NOW))) == 0
 
 
+def test_an_end_frees_the_name_for_a_row_of_the_same_import(palace):
+    file(palace, [version(0)])
+    report = file(
+        palace,
+        [
+            {"type": "end", "key": "k", "valid_to": "2026-02-01"},
+            version(1, key="other", valid_from="2026-02-01"),
+            {"type": "mined", "project": "p", "branch": "main", "commit": "abc"},
+        ],
+    )
+    assert not report.refused
+    assert [row[3] for row in versions(palace)] == [None, "n"]
+
+
 def test_bad_lines_are_told_with_their_number_and_the_rest_goes_on(palace):
     rows = [
         {"wing": "w", "room": "r", "content": "good"},

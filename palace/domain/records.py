@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import time as clock
 from dataclasses import dataclass, field
 from typing import Any
@@ -104,13 +105,37 @@ class Fact:
     confidence: float = 1.0
 
 
+_EMPHASIS = re.compile(r"\*{1,3}|`+|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)")
+_SENTENCE = re.compile(r"[.!?…](?=[\s*_\"”’)]|$)[*_\"”’)]*|[。！？]")
+MAX_TITLE = 120
+
+
 def title_of(content: str) -> str:
-    """The first line with words in it, without Markdown's heading marks; at most 120 characters."""
-    for line in content[:4000].splitlines():
-        text = line.strip().lstrip("#>*-= ").strip().strip("*_`").strip()
+    """A heading, or the first sentence: without Markdown's signs, at most 120 characters."""
+    return title_and_end(content)[0]
+
+
+def title_and_end(content: str) -> tuple[str, int]:
+    """The title, and the offset where the text goes on after it."""
+    at = 0
+    for line in content[:4000].splitlines(keepends=True):
+        text = line.strip()
         if any(letter.isalnum() for letter in text):
-            return text if len(text) <= 120 else text[:119].rstrip() + "…"
-    return ""
+            return _title_in(line, text, at)
+        at += len(line)
+    return "", 0
+
+
+def _title_in(line: str, text: str, at: int) -> tuple[str, int]:
+    end = len(line)
+    if not text.startswith("#"):
+        sentence = next((one.end() for one in _SENTENCE.finditer(line) if one.end() > 8), None)
+        if sentence is not None and sentence <= MAX_TITLE + 40:
+            end = sentence
+    bare = _EMPHASIS.sub("", line[:end].strip().lstrip("#>*-= ")).strip()
+    if len(bare) > MAX_TITLE:
+        return bare[: MAX_TITLE - 1].rstrip() + "…", at
+    return bare, at + end
 
 
 def content_hash(content: str) -> str:

@@ -6,13 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from palace.domain.records import Drawer, title_of
+from palace.domain.records import Drawer, title_and_end
 from palace.domain.results import Hit
 from palace.domain.time import Temporal
 from palace.render.validity import Standing, Validity, validity
 
 LENGTH = 300
-_SYNTAX = re.compile(r"^\s*(?:#{1,6}|>+|[-*+]|\d+\.)\s+|^\s*(?:```|~~~).*$|\*\*|__|`", re.MULTILINE)
+_SYNTAX = re.compile(
+    r"^\s*(?:#{1,6}|>+|[-*+]|\d+\.)\s+|^\s*(?:```|~~~).*$|\*\*|__|`"
+    r"|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)",
+    re.MULTILINE,
+)
 _TABLE = re.compile(r"^[ \t|:-]+$|[ \t]*\|[ \t]*", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
 Span = tuple[int, int]
@@ -80,18 +84,16 @@ def _start(content: str, marks: Sequence[Span], length: int) -> int:
     after = _after_title(content)
     beyond = [mark for mark in marks if mark[0] >= after]
     if not beyond:
-        return after if content[after:].strip() else 0
+        return after
     best = max(beyond, key=lambda one: (_density(beyond, one[0], length), -one[0]))
     wanted = best[0] - length // 4
     return after if wanted <= after + length // 4 else _word_start(content, wanted)
 
 
 def _after_title(content: str) -> int:
-    """Where the text goes on after the line that serves as its title."""
-    title = title_of(content)
-    if not title or title.endswith("…"):
-        return 0
-    return _skip(content, content.find(title) + len(title))
+    """Where the text goes on after what serves as its title; the beginning if nothing follows."""
+    after = _skip(content, title_and_end(content)[1])
+    return after if content[after:].strip() else 0
 
 
 def _density(marks: Sequence[Span], start: int, length: int) -> int:

@@ -76,7 +76,7 @@ def test_a_source_has_a_known_kind() -> None:
 
 @pytest.mark.parametrize(
     ("content", "title"),
-    [("\n# Plan\nmore", "Plan"), ("---\n**Bold** words", "Bold** words"), ("***\n", "")],
+    [("\n# Plan\nmore", "Plan"), ("---\n**Bold** words", "Bold words"), ("***\n", "")],
 )
 def test_a_title_is_the_first_line_with_words(content: str, title: str) -> None:
     assert title_of(content) == title

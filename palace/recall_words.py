@@ -149,12 +149,12 @@ class WordSearch:
     ) -> dict[str, tuple[Facet, ...]]:
         rows: list[Row]
         if is_relaxed(scope):
-            rows = [(one.wing, one.room, one.kind, one.tags, 1) for one in found]
+            rows = [
+                (one.wing, one.room, one.kind, one.tags, one.project, one.branch, 1)
+                for one in found
+            ]
         else:
-            cells = words_of.matching_cells(
-                self.store, relaxed(scope), query, common, deadline.left
-            )
-            rows = [(*cell, 1) for cell in cells]
+            rows = words_of.matching_cells(self.store, relaxed(scope), query, common, deadline.left)
         return facets_of(rows, scope)
 
     def marks(

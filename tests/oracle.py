@@ -136,6 +136,8 @@ def facets(rows: Sequence[Drawer], asked: Question) -> dict[str, Counter[tuple[s
         "room": replace(asked, room=None),
         "source_kind": replace(asked, source_kind=None),
         "tag": replace(asked, tags=()),
+        "project": replace(asked, project=None),
+        "branch": replace(asked, branch=None),
     }
     found = {name: answer(rows, one) for name, one in without.items()}
     return {
@@ -143,6 +145,12 @@ def facets(rows: Sequence[Drawer], asked: Question) -> dict[str, Counter[tuple[s
         "room": Counter((row.room, row.wing) for row in found["room"]),
         "source_kind": Counter((row.source["kind"], None) for row in found["source_kind"]),
         "tag": Counter((tag, None) for row in found["tag"] for tag in row.tags),
+        "project": Counter(
+            (row.source["project"], None) for row in found["project"] if row.source.get("project")
+        ),
+        "branch": Counter(
+            (row.source["branch"], None) for row in found["branch"] if row.source.get("branch")
+        ),
     }
 
 

@@ -48,8 +48,9 @@ class Cells:
     def __init__(self) -> None:
         self.rows: list[Cell] = []
         self.wings, self.rooms, self.kinds, self.tags = Names(), Names(), Names(), Names()
+        self.projects, self.branches = Names(), Names()
         self._codes: dict[Cell, int] = {}
-        self._listed: list[tuple[int, int, int]] = []
+        self._listed: list[tuple[int, ...]] = []
         self._tagged: list[tuple[int, int]] = []
         self._columns: Columns | None = None
 
@@ -60,14 +61,16 @@ class Cells:
             found = self._codes[cell] = len(self.rows)
             self.rows.append(cell)
             room = self.rooms.code((cell.wing, cell.room))
-            self._listed.append((self.wings.code(cell.wing), room, self.kinds.code(cell.kind)))
+            places = (self.wings.code(cell.wing), room, self.kinds.code(cell.kind))
+            source = (self.projects.code(cell.project), self.branches.code(cell.branch))
+            self._listed.append((*places, *source))
             self._tagged.extend((found, self.tags.code(tag)) for tag in dict.fromkeys(cell.tags))
         return found
 
     def columns(self) -> Columns:
         """The table as arrays; made anew only when cells were added."""
         if self._columns is None or self._columns.size != len(self.rows):
-            listed = np.array(self._listed, np.int32).reshape(-1, 3)
+            listed = np.array(self._listed, np.int32).reshape(-1, 5)
             tagged = np.array(self._tagged, np.int32).reshape(-1, 2)
             self._columns = Columns(self, len(self.rows), listed, tagged)
         return self._columns
@@ -75,7 +78,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Columns:
-    """An immutable picture of the table: wing, room and kind codes, and (cell, tag) pairs."""
+    """An immutable picture of the table: codes of five columns, and (cell, tag) pairs."""
 
     cells: Cells
     size: int
@@ -94,6 +97,14 @@ class Columns:
     def kind(self) -> Codes:
         return self.listed[:, 2]
 
+    @property
+    def project(self) -> Codes:
+        return self.listed[:, 3]
+
+    @property
+    def branch(self) -> Codes:
+        return self.listed[:, 4]
+
     def all(self) -> Mask:
         return np.ones(self.size, bool)
 
@@ -108,10 +119,7 @@ class Columns:
         return mask
 
     def of_kind(self, scope: Scope) -> Mask:
-        if scope.source_kind is None:
-            return self.all()
-        wanted: Mask = self.kind == self.cells.kinds.codes.get(scope.source_kind, -1)
-        return wanted
+        return self._equal(self.kind, self.cells.kinds, scope.source_kind)
 
     def with_tags(self, scope: Scope) -> Mask:
         """Cells that carry all of the scope's tags."""
@@ -122,26 +130,32 @@ class Columns:
             mask &= has
         return mask
 
-    def of_source(self, scope: Scope, branches: Branches) -> Mask:
-        """Cells of the scope's project and branch, without (or only) those of gone branches."""
-        stale_matters = scope.stale == "only" or (scope.stale == "hide" and branches.projects)
-        if scope.project is None and scope.branch is None and not stale_matters:
+    def of_project(self, scope: Scope) -> Mask:
+        return self._equal(self.project, self.cells.projects, scope.project)
+
+    def of_branch(self, scope: Scope) -> Mask:
+        return self._equal(self.branch, self.cells.branches, scope.branch)
+
+    def fresh(self, scope: Scope, branches: Branches) -> Mask:
+        """Cells without (or only) those of branches that are gone from a known project."""
+        if scope.stale == "include" or (scope.stale == "hide" and not branches.projects):
             return self.all()
         projects, living = set(branches.projects), set(branches.living)
 
-        def wanted(cell: Cell) -> bool:
-            if scope.project not in (None, cell.project) or scope.branch not in (None, cell.branch):
-                return False
+        def gone(cell: Cell) -> bool:
             project = cell.project or ""
-            gone = (
-                cell.branch is not None
-                and project in projects
-                and pair(project, cell.branch) not in living
-            )
-            return scope.stale == "include" or gone == (scope.stale == "only")
+            known = cell.branch is not None and project in projects
+            return known and pair(project, cell.branch or "") not in living
 
         rows = self.cells.rows[: self.size]
-        return np.fromiter((wanted(cell) for cell in rows), bool, self.size)
+        stale = np.fromiter((gone(cell) for cell in rows), bool, self.size)
+        return stale if scope.stale == "only" else ~stale
+
+    def _equal(self, column: Codes, names: Names, value: str | None) -> Mask:
+        if value is None:
+            return self.all()
+        wanted: Mask = column == names.codes.get(value, -1)
+        return wanted
 
     def within(self, scope: Scope, branches: Branches) -> Mask:
         """All clauses but time: the same rule as `scope.fragment`."""
@@ -149,5 +163,7 @@ class Columns:
             self.in_place(scope)
             & self.of_kind(scope)
             & self.with_tags(scope)
-            & self.of_source(scope, branches)
+            & self.of_project(scope)
+            & self.of_branch(scope)
+            & self.fresh(scope, branches)
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from palace.domain.facets import Row
 from palace.domain.query import Scope
 from palace.domain.records import derived_id
 from palace.domain.text import WordQuery, has_unspaced
@@ -36,6 +37,8 @@ class Match:
     room: str
     kind: str
     tags: tuple[str, ...]
+    project: str | None = None
+    branch: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def _frequency(store: Store, word: str, total: int, timeout: float | None) -> in
 # Only the operator that the index is walked for asks for all words; elsewhere in a statement it
 # is true for any of them. So those that hold all words are a walk of their own.
 _MATCHES = """
-SELECT VALUE [record::id(id), {score}, record::id(room), source.kind, tags]
+SELECT VALUE [record::id(id), {score}, record::id(room), source.kind, tags,
+    source.project, source.branch]
 FROM drawer WHERE {match} AND {scope}
 """
 _ALL = "SELECT VALUE record::id(id) FROM drawer WHERE content @1@ $q_all"
@@ -93,31 +97,33 @@ def matches(
     ranked = [word for word in query.words if word not in common.skipped]
     match = _match(query, ranked)
     sql = _MATCHES.format(score=_score(query, ranked), match=match.sql, scope=where.sql)
-    walks = f"{sql}; {_ALL if query.words else 'RETURN NONE'}"
+    one_word = len(query.words) < 2
+    walks = f"{sql}; {'RETURN NONE' if one_word else _ALL}"
     rows, whole = store.query_all(walks, timeout=timeout, **match.variables, **where.variables)
     names, holds_all = _room_names(store), set(whole or ())
     found = [
-        Match(ident, score, not query.words or ident in holds_all, *names[room], kind, tuple(tags))
-        for ident, score, room, kind, tags in rows
+        Match(ident, score, one_word or ident in holds_all, *names[room], kind, tuple(tags), *rest)
+        for ident, score, room, kind, tags, *rest in rows
     ]
     return sorted(found, key=lambda one: (not one.has_all, -one.score, one.id))
 
 
 _CELLS = """
-SELECT VALUE [record::id(room), source.kind, tags] FROM drawer WHERE {match} AND {scope}
+SELECT VALUE [record::id(room), source.kind, tags, source.project, source.branch]
+FROM drawer WHERE {match} AND {scope}
 """
 
 
 def matching_cells(
     store: Store, scope: Scope, query: WordQuery, common: CommonWords, timeout: float | None
-) -> list[tuple[str, str, str, tuple[str, ...]]]:
-    """``(wing, room, kind, tags)`` of every match in a scope: what facets are counted from."""
+) -> list[Row]:
+    """Wing, room, kind, tags, project, branch and 1 for every match: what facets are counted of."""
     where = fragment(scope, known_branches(store))
     match = _match(query, [word for word in query.words if word not in common.skipped])
     sql = _CELLS.format(match=match.sql, scope=where.sql)
     rows = store.query(sql, timeout=timeout, **match.variables, **where.variables)
     names = _room_names(store)
-    return [(*names[room], kind, tuple(tags)) for room, kind, tags in rows]
+    return [(*names[room], kind, tuple(tags), *rest, 1) for room, kind, tags, *rest in rows]
 
 
 def newest_with(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palace.domain.facets import facets_of, relaxed
+from palace.domain.facets import facets_of, ordered, relaxed
 from palace.domain.query import Scope
 from palace.domain.results import Facet
 from palace.domain.time import Temporal
@@ -21,7 +21,6 @@ from palace.store.scope import fragment
 
 Times = NDArray[np.int64]
 Census = Counter[Cell]
-MOST_FACETS = 200
 
 
 @dataclass(frozen=True)
@@ -91,18 +90,24 @@ def facets(
     """Each filter's alternatives with the number of drawers they would leave."""
     if not (use_chronology and scope.is_countable):
         counted = census(store, relaxed(scope), use_chronology=False)
-        return facets_of([(*cell[:4], number) for cell, number in counted.items()], scope)
+        return facets_of([(*cell, number) for cell, number in counted.items()], scope)
     counts, columns = resident(store).counts(scope.time)
-    counts = np.where(columns.of_source(scope, known_branches(store)), counts, 0)
+    counts = np.where(columns.fresh(scope, known_branches(store)), counts, 0)
     place, kind, tags = columns.in_place(scope), columns.of_kind(scope), columns.with_tags(scope)
-    in_wing = columns.in_place(replace(scope, room=None))
+    project, branch = columns.of_project(scope), columns.of_branch(scope)
+    source, in_wing = project & branch, columns.in_place(replace(scope, room=None))
     names = columns.cells
-    tagged = np.where(place & kind, counts, 0)[columns.tagged[:, 0]]
+    tagged = np.where(place & kind & source, counts, 0)[columns.tagged[:, 0]]
+    within, narrowed = place & kind & tags, kind & tags & source
     return {
-        "wing": _facets(columns.wing, counts * (kind & tags), names.wings.values),
-        "room": _facets(columns.room, counts * (in_wing & kind & tags), names.rooms.values),
-        "source_kind": _facets(columns.kind, counts * (place & tags), names.kinds.values),
+        "wing": _facets(columns.wing, counts * narrowed, names.wings.values),
+        "room": _facets(
+            columns.room, counts * (in_wing & kind & tags & source), names.rooms.values
+        ),
+        "source_kind": _facets(columns.kind, counts * (place & tags & source), names.kinds.values),
         "tag": _facets(columns.tagged[:, 1], tagged, names.tags.values),
+        "project": _facets(columns.project, counts * (within & branch), names.projects.values),
+        "branch": _facets(columns.branch, counts * (within & project), names.branches.values),
     }
 
 
@@ -112,12 +117,12 @@ def _by_code(codes: Codes, numbers: Times, values: list[Any]) -> list[tuple[Any,
 
 
 def _facets(codes: Codes, numbers: Times, values: list[Any]) -> tuple[Facet, ...]:
-    pairs = [
+    pairs = _by_code(codes, numbers, values)
+    return ordered(
         (value if isinstance(value, tuple) else (None, value), number)
-        for value, number in _by_code(codes, numbers, values)
-    ]
-    ordered = sorted(pairs, key=lambda one: (-one[1], one[0][1], one[0][0] or ""))
-    return tuple(Facet(name, number, wing) for (wing, name), number in ordered[:MOST_FACETS])
+        for value, number in pairs
+        if value is not None
+    )
 
 
 def census(store: Store, scope: Scope, *, use_chronology: bool = True) -> Census:

@@ -21,6 +21,7 @@ from palace.views.shell import ask, render_page, service
 PAGE = 20
 SHOWN_FACETS = 12
 _SINGLE = ("wing", "room", "source_kind", "project", "branch", "path", "agent", "stale")
+_SOURCE = ("project", "branch", "path", "agent", "stale")
 _WORDS = {
     "wing": "Wing",
     "room": "Room",
@@ -87,6 +88,7 @@ def _answer(asked: Asked, found: SearchResult) -> dict[str, Any]:
         "last_number": before + len(listed),
         "facets": _facets(asked, found),
         "chosen": _chosen(asked),
+        "kept": [(name, one) for name, one in asked.pairs() if name not in _SOURCE],
         "older": _to(asked.query(cursor=found.cursor)) if found.cursor else None,
         "newest": _to(asked.query()) if asked.cursor else None,
         "is_browse": asked.is_browse,
@@ -118,7 +120,7 @@ def _chosen(asked: Asked) -> list[tuple[str, str, str]]:
 def _facets(asked: Asked, found: SearchResult) -> list[tuple[str, list[Choice], list[Choice]]]:
     """Per filter its words, the alternatives shown, and those behind "more"."""
     groups = []
-    for name in ("wing", "room", "source_kind", "tag"):
+    for name in ("wing", "room", "source_kind", "tag", "project", "branch"):
         listed = [_choice(asked, name, one) for one in found.facets.get(name, ())]
         listed = sorted(listed, key=lambda one: not one.is_on)
         if len(listed) > 1 or any(one.is_on for one in listed):

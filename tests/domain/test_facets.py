@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from palace.domain.facets import facets_of, is_relaxed, relaxed, total_of
+from palace.domain.facets import facets_of, is_relaxed, relaxed
 from palace.domain.query import Scope
 from palace.domain.results import Facet
 from palace.domain.time import Temporal
 
 NOW = Temporal.as_of(5)
 ROWS = [
-    ("atlas", "routes", "file", ("alpha",), 2),
-    ("atlas", "crew", "note", ("alpha", "beta"), 1),
-    ("borealis", "routes", "file", (), 3),
+    ("atlas", "routes", "file", ("alpha",), "mapper", "main", 2),
+    ("atlas", "crew", "note", ("alpha", "beta"), "mapper", None, 1),
+    ("borealis", "routes", "file", (), None, None, 3),
 ]
 
 
@@ -19,7 +19,14 @@ def test_without_filters_everything_is_counted() -> None:
     found = facets_of(ROWS, Scope(NOW))
     assert found["wing"] == (Facet("atlas", 3), Facet("borealis", 3))
     assert found["tag"] == (Facet("alpha", 3), Facet("beta", 1))
-    assert total_of(ROWS, Scope(NOW)) == 6
+    assert found["project"] == (Facet("mapper", 3),)
+    assert found["branch"] == (Facet("main", 2),)
+
+
+def test_a_branch_keeps_the_other_branches_and_narrows_the_rest() -> None:
+    found = facets_of(ROWS, Scope(NOW, branch="main"))
+    assert found["branch"] == (Facet("main", 2),)
+    assert found["wing"] == (Facet("atlas", 2),)
 
 
 def test_a_wing_keeps_the_other_wings_and_narrows_the_rest() -> None:
@@ -39,7 +46,7 @@ def test_rooms_of_one_name_are_told_apart_by_wing() -> None:
 
 
 def test_relaxing_drops_just_the_filters_that_have_facets() -> None:
-    scope = Scope(NOW, wing="atlas", tags=("alpha",), project="mapper")
-    assert relaxed(scope) == Scope(NOW, project="mapper")
+    scope = Scope(NOW, wing="atlas", tags=("alpha",), project="mapper", agent="ada")
+    assert relaxed(scope) == Scope(NOW, agent="ada")
     assert is_relaxed(relaxed(scope))
     assert not is_relaxed(scope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import threading
 import time
@@ -50,7 +51,11 @@ def program(tmp_path):
     def write(body: str, **settings) -> CommandProvider:
         path = tmp_path / f"program{len(made)}.py"
         path.write_text(HEAD + body)
-        made.append(CommandProvider(EmbedSettings(command=f"{sys.executable} {path}", **settings)))
+        made.append(
+            CommandProvider(
+                EmbedSettings(command=shlex.join([sys.executable, str(path)]), **settings)
+            )
+        )
         return made[-1]
 
     yield write

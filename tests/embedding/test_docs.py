@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import textwrap
 from pathlib import Path
@@ -30,7 +31,9 @@ def test_the_example_program_works(tmp_path):
     body = re.search(r"((?:    .*\n)*    import json, sys\n(?:    .*\n)*)", TEXT)
     assert body is not None
     (tmp_path / "program.py").write_text(textwrap.dedent(body[1]))
-    ours = CommandProvider(EmbedSettings(command=f"{sys.executable} {tmp_path / 'program.py'}"))
+    ours = CommandProvider(
+        EmbedSettings(command=shlex.join([sys.executable, str(tmp_path / "program.py")]))
+    )
     for _ in range(2):
         assert len(ours.embed(["a", "b"], kind="passage", timeout=10)) == 2
     ours.close()

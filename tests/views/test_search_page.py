@@ -136,3 +136,15 @@ def test_pages_of_an_answer_are_the_whole_answer(client, file):
         address = unescape(found.group(1)) if found else ""
     assert len(seen) == 17
     assert set(seen) == made
+
+
+def test_filters_of_the_source_have_a_form(client, file):
+    one = file("tide", source={"kind": "file", "project": "p", "path": "src/a.md"})
+    file("tide elsewhere", source={"kind": "file", "project": "q", "path": "b.md"})
+    html = get(client, "/search/?q=tide&project=p&path=src&as_of=2026-06-01")
+    assert ids(html) == [one.id]
+    form = html.split("Where it came from")[1].split("</form>")[0]
+    assert 'name="path" value="src"' in form
+    assert '<input type="hidden" name="q" value="tide">' in form
+    assert '<input type="hidden" name="as_of" value="2026-06-01">' in form
+    assert 'type="hidden" name="project"' not in form

@@ -9,6 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from palace.curation import CurationService
+from palace.embedding.provider import EmbedSettings, Provider, Secret, build_provider
 from palace.recall import RecallService
 from palace.store.connection import Address, Store
 from palace.store.guard import creating_file
@@ -17,6 +18,7 @@ EMPTY = Address("mem://empty")  # what is read while there is neither a palace n
 
 _lock = threading.RLock()
 _stores: dict[str, Store] = {}
+_providers: dict[str, tuple[EmbedSettings, Provider | None]] = {}
 
 
 def clock() -> int:
@@ -79,14 +81,51 @@ def open_store(address: Address) -> Store:
 def close_stores() -> None:
     """Close all stores of this process: for commands that end, and for tests."""
     with _lock:
+        while _providers:
+            provider = _providers.popitem()[1][1]
+            if provider is not None:
+                provider.close()
         while _stores:
             _stores.popitem()[1].close()
+
+
+def embed_settings() -> EmbedSettings:
+    """The ``MEMCASTLE_EMBED_*`` settings as the providers take them."""
+    return EmbedSettings(
+        provider=settings.MEMCASTLE_EMBED_PROVIDER,
+        command=settings.MEMCASTLE_EMBED_COMMAND,
+        command_env=settings.MEMCASTLE_EMBED_COMMAND_ENV,
+        url=settings.MEMCASTLE_EMBED_URL,
+        model=settings.MEMCASTLE_EMBED_MODEL,
+        api_key=Secret(settings.MEMCASTLE_EMBED_API_KEY),
+        dimensions=settings.MEMCASTLE_EMBED_DIMENSIONS or None,
+        native_dimension=settings.MEMCASTLE_EMBED_NATIVE_DIMENSION or None,
+        query_prefix=settings.MEMCASTLE_EMBED_QUERY_PREFIX,
+        passage_prefix=settings.MEMCASTLE_EMBED_PASSAGE_PREFIX,
+        passages=settings.MEMCASTLE_EMBED_PASSAGES,
+        passage_chars=settings.MEMCASTLE_EMBED_PASSAGE_CHARS,
+        passage_overlap=settings.MEMCASTLE_EMBED_PASSAGE_OVERLAP,
+    )
+
+
+def embedder() -> Provider | None:
+    """The provider of the settings, one per process; None when none is set."""
+    wanted = embed_settings()
+    with _lock:
+        kept = _providers.get(wanted.provider)
+        if kept is None or kept[0] != wanted:
+            if kept is not None and kept[1] is not None:
+                kept[1].close()
+            kept = _providers[wanted.provider] = (wanted, build_provider(wanted))
+        return kept[1]
 
 
 def recall() -> RecallService:
     """Reads over the palace that is shown."""
     return RecallService(
         index=store(),
+        embedder=embedder(),
+        resident_max_mb=settings.MEMCASTLE_RESIDENT_MAX_MB,
         timeout_ms=settings.MEMCASTLE_SEARCH_TIMEOUT_MS,
         use_chronology=settings.MEMCASTLE_CHRONOLOGY,
     )

@@ -7,28 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from palace.domain.errors import InvalidInput, Notice, OperationFailed
-from palace.domain.facets import relaxed
 from palace.domain.query import DEFAULT_LIMIT, Scope
 from palace.domain.records import Drawer, Entity, Fact, Room, Wing
 from palace.domain.results import AuthContext, Facet, Hit, SearchMode, SearchResult
 from palace.domain.time import Temporal
 from palace.domain.timebar import TimeBar, time_bar
+from palace.embedding.provider import Provider
 from palace.recall_paging import clamp_limit, next_cursor, pinned, read_cursor
-from palace.recall_words import WordSearch
+from palace.recall_places import Palace, counted_palace, unknown_names
+from palace.recall_ranking import Ranking, Wanted
 from palace.store import drawers, graph, history, listing, places, timeline
 from palace.store.connection import Store
 from palace.store.timeline import Changes
 
 SearchFilter = Scope  # the older name: namespace = room, domain = wing
 READ = "view"
-
-
-@dataclass(frozen=True)
-class Palace:
-    """Wings with their rooms and how many drawers each holds in a scope."""
-
-    wings: tuple[Wing, ...]
-    total: int
 
 
 @dataclass(frozen=True)
@@ -39,15 +32,19 @@ class RecallService:
     """
 
     index: Store | None = None
-    embedder: Any = None
+    embedder: Provider | None = None
     vector: Any = None
     graph: Any = None
     scope_filter: Scope | None = None
     timeout_ms: int = 5000
     use_chronology: bool = True
+    resident_max_mb: int = 4096
 
     def with_index(self, index: Store) -> RecallService:
         return replace(self, index=index)
+
+    def with_embedder(self, embedder: Provider) -> RecallService:
+        return replace(self, embedder=embedder)
 
     def with_timeout_ms(self, timeout_ms: int) -> RecallService:
         return replace(self, timeout_ms=timeout_ms)
@@ -63,20 +60,44 @@ class RecallService:
         limit: int = DEFAULT_LIMIT,
         cursor: str | None = None,
         facets: bool = False,
+        query_embedding: Sequence[float] | None = None,
+        embedding_model: str | None = None,
+        degrade: bool = False,
     ) -> SearchResult:
-        """Drawers for a query, best first. A blank query is InvalidInput."""
+        """Drawers for a query, best first. A blank query is InvalidInput.
+
+        ``query_embedding`` is the caller's vector of ``embedding_model``; ``degrade`` answers by
+        less where a promise could not be kept.
+        """
         if not query.strip():
             raise InvalidInput("The query is blank.", help="Give a word, or list with `*`.")
-        if ranking in (SearchMode.SEMANTIC, SearchMode.HYBRID):
-            raise InvalidInput(
-                f"Ranking “{ranking}” needs embeddings, and this palace has no provider.",
-                code="memcastle::search::semantic_unavailable",
-                help="Use ranking=lexical or auto.",
-            )
         limit, told = clamp_limit(limit)
-        words = WordSearch(self._store, self.timeout_ms, self.use_chronology)
-        result = words.search(query, filter, limit, read_cursor(cursor), facets)
+        wanted = Wanted(
+            query,
+            filter,
+            limit,
+            read_cursor(cursor),
+            facets,
+            ranking,
+            query_embedding,
+            embedding_model,
+            degrade,
+        )
+        result = self._ranking.search(wanted)
+        if facets and result.ranking in ("semantic", "hybrid"):
+            result = replace(result, facets=self.facets(filter))
         return replace(result, notices=told + self.unknown_names(filter) + result.notices)
+
+    @property
+    def has_vector_search(self) -> bool:
+        """Whether queries can be embedded here."""
+        return self.index is not None and self.embedder is not None
+
+    @property
+    def _ranking(self) -> Ranking:
+        return Ranking(
+            self._store, self.embedder, self.timeout_ms, self.resident_max_mb, self.use_chronology
+        )
 
     def list_all(self, filter: Scope, limit: int, cursor: str | None = None) -> SearchResult:
         """Newest first without content."""
@@ -136,15 +157,7 @@ class RecallService:
 
     def palace(self, filter: Scope) -> Palace:
         """The whole tree with counts in the scope; empty rooms stay, with zero."""
-        whole = relaxed(filter)
-        counts = timeline.room_counts(self._store, whole, use_chronology=self.use_chronology)
-        wings = []
-        for wing in places.tree(self._store):
-            rooms = tuple(
-                replace(room, count=counts.get((wing.name, room.name), 0)) for room in wing.rooms
-            )
-            wings.append(replace(wing, rooms=rooms, count=sum(room.count for room in rooms)))
-        return Palace(tuple(wings), sum(wing.count for wing in wings))
+        return counted_palace(self._store, filter, use_chronology=self.use_chronology)
 
     def changes(self, filter: Scope) -> Changes:
         """When drawers of the scope began and ended, over all of time."""
@@ -203,14 +216,7 @@ class RecallService:
 
     def unknown_names(self, filter: Scope) -> tuple[Notice, ...]:
         """Notices for a wing or a room that the palace does not have."""
-        wings = places.tree(self._store)
-        told = []
-        if filter.wing is not None and not any(one.name == filter.wing for one in wings):
-            told.append(Notice("memcastle::palace::wing_not_found", _no("wing", filter.wing)))
-        rooms = [room for one in wings if filter.wing in (None, one.name) for room in one.rooms]
-        if filter.room is not None and not any(one.name == filter.room for one in rooms):
-            told.append(Notice("memcastle::palace::room_not_found", _no("room", filter.room)))
-        return tuple(told)
+        return unknown_names(self._store, filter)
 
     # Authorized forms -----------------------------------------------------------------------------
 
@@ -234,7 +240,3 @@ class RecallService:
     @property
     def _seconds(self) -> float | None:
         return self.timeout_ms / 1000 or None
-
-
-def _no(what: str, name: str) -> str:
-    return f"There is no {what} “{name}” in this palace."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass, replace
 
 from palace.domain.errors import InvalidInput, Notice
@@ -12,6 +11,7 @@ from palace.domain.query import MAX_QUERY_BYTES, Cursor, Scope
 from palace.domain.records import Drawer
 from palace.domain.results import Facet, Hit, SearchResult
 from palace.domain.text import WordQuery, cut_query
+from palace.recall_deadline import Deadline
 from palace.recall_paging import first_cursor, next_cursor, pinned
 from palace.recall_rankings import ranking
 from palace.store import drawers, history
@@ -21,17 +21,6 @@ from palace.store.listing import Position
 
 _WORD = re.compile(r"[^\W_]+")
 MOST_MARKS = 400
-
-
-class Deadline:
-    """Seconds left of a request's budget; None when there is none."""
-
-    def __init__(self, timeout_ms: int) -> None:
-        self._end = time.monotonic() + timeout_ms / 1000 if timeout_ms else None
-
-    @property
-    def left(self) -> float | None:
-        return None if self._end is None else max(0.001, self._end - time.monotonic())
 
 
 @dataclass(frozen=True)
@@ -72,6 +61,20 @@ class WordSearch:
             return self._newest(query, filter, limit, cursor, deadline).told(*told)
         asked = _Asked(text, query, common, deadline)
         return self._ranked(asked, filter, limit, cursor, facets).told(*told)
+
+    def ranked_matches(
+        self, text: str, filter: Scope, deadline: Deadline
+    ) -> tuple[list[words_of.Match], tuple[Notice, ...]]:
+        """The lexical leg of a fusion: all matches best first; none when no word can rank."""
+        query = cut_query(text)
+        told = _dropped(query)
+        if query.is_empty:
+            return [], told
+        common = words_of.common_words(self.store, query, deadline.left)
+        if set(common.skipped) >= set(query.words) and not query.grams:
+            return [], told + _common(common)
+        found = words_of.matches(self.store, filter, query, common, deadline.left)
+        return found, told + _common(common)
 
     def _ranked(
         self, asked: _Asked, filter: Scope, limit: int, cursor: Cursor | None, facets: bool

@@ -75,6 +75,8 @@ class SearchBody(Body):
     expand: int | None = None
     filter: dict[str, Any] | None = None
     query_embedding: list[float] | None = None
+    embedding_model: str | None = None
+    degrade: bool | None = None
 
 
 def _depth(value: Any) -> int:

@@ -18,13 +18,10 @@ from palace.api.asking import (
 )
 from palace.api.bodies import SearchBody, search_lists
 from palace.api.serial import Json, answer_json
-from palace.domain.errors import InvalidInput
-from palace.domain.results import SearchMode
 from palace.params import Asked, as_lists
 
 router = Router(tags=["search"])
 _DESCRIBED = described("q", *PLACE, *SCOPE, "ranking", *TIME, *PAGE, "facets")
-_PROMISES = (SearchMode.SEMANTIC, SearchMode.HYBRID)
 
 
 @router.get("/search", openapi_extra=_DESCRIBED, operation_id="search")
@@ -52,16 +49,12 @@ def recall_by_body(request: HttpRequest, body: SearchBody) -> Json:
 
 
 def _by_body(request: HttpRequest, body: SearchBody) -> Json:
-    if body.query_embedding is not None:
-        raise _no_vectors("A query vector was given")
-    return answer(request, search_lists(body))
+    return answer(request, search_lists(body), body)
 
 
-def answer(request: HttpRequest, lists: Lists) -> Json:
+def answer(request: HttpRequest, lists: Lists, body: SearchBody | None = None) -> Json:
     """One page of hits for parameters, whichever way they came."""
     asked = read_lists(lists, request)
-    if asked.ranking in _PROMISES:
-        raise _no_vectors(f"Ranking “{asked.ranking}” was asked")
     palace = service(request)
     if asked.is_browse:
         result = palace.list_all_with_content(
@@ -75,18 +68,13 @@ def answer(request: HttpRequest, lists: Lists) -> Json:
             limit=asked.limit,
             cursor=asked.cursor,
             facets=asked.facets,
+            degrade=asked.degrade,
+            query_embedding=body.query_embedding if body else None,
+            embedding_model=body.embedding_model if body else None,
         )
     return answer_json(result, (*asked.notices, *unused(*_without_effect(asked))))
 
 
 def _without_effect(asked: Asked) -> list[str]:
-    given = {"expand": bool(asked.expand), "explain": asked.explain, "degrade": asked.degrade}
+    given = {"expand": bool(asked.expand), "explain": asked.explain}
     return [name for name, is_given in given.items() if is_given]
-
-
-def _no_vectors(what: str) -> InvalidInput:
-    return InvalidInput(
-        f"{what}, and this palace has no embeddings.",
-        code="memcastle::search::semantic_unavailable",
-        help="Use ranking=lexical or auto, without a vector.",
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hmac import compare_digest
 from typing import Any, Literal, NoReturn, Protocol
 
 from palace.domain.embedding import EMBEDDING_DIMENSION, Vector
@@ -96,6 +97,14 @@ class Secret:
 
     def __bool__(self) -> bool:
         return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Secret):
+            return NotImplemented
+        return compare_digest(self._value.encode(), other._value.encode())
+
+    def __hash__(self) -> int:
+        return hash(self._value)
 
     def __repr__(self) -> str:
         return "***"

@@ -31,6 +31,16 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Leg:
+    """What one leg of the ranking says: its rank, and a share of a bar."""
+
+    name: str
+    words: str
+    rank: int
+    share: int
+
+
+@dataclass(frozen=True)
 class Row:
     """One line of a list: a hit with its title, snippet and standing in time."""
 
@@ -39,7 +49,7 @@ class Row:
     title: str
     snippet: tuple[Piece, ...]
     standing: Validity
-    share: int = 0  # of the best score of the page, in percent
+    legs: tuple[Leg, ...] = ()
 
     @property
     def is_retired(self) -> bool:
@@ -49,18 +59,37 @@ class Row:
 
 def rows(hits: Sequence[Hit], time: Temporal, now: int) -> list[Row]:
     """Hits as lists show them."""
-    best = max((hit.score or 0 for hit in hits), default=0)
+    best = max((hit.signals.get("lexical", {}).get("score") or 0 for hit in hits), default=0)
     return [
         Row(
             hit,
             hit.drawer,
             hit.drawer.title,
-            snippet(hit.drawer.content, hit.highlights),
+            snippet(hit.drawer.content, hit.highlights or _passage(hit)),
             validity(hit.drawer, time, now),
-            round(100 * (hit.score or 0) / best) if best else 0,
+            _legs(hit, best),
         )
         for hit in hits
     ]
+
+
+def _legs(hit: Hit, best: float) -> tuple[Leg, ...]:
+    """Words against the best of the page, meaning by its cosine."""
+    legs = []
+    lexical, semantic = hit.signals.get("lexical"), hit.signals.get("semantic")
+    if lexical:
+        share = round(100 * (lexical["score"] or 0) / best) if best else 0
+        legs.append(Leg("lex", "words", lexical["rank"], share))
+    if semantic:
+        share = round(100 * max(0.0, semantic["similarity"]))
+        legs.append(Leg("sem", "meaning", semantic["rank"], share))
+    return tuple(legs)
+
+
+def _passage(hit: Hit) -> tuple[Span, ...]:
+    """Where the passage begins that the drawer counts by; nothing of it is marked."""
+    found = hit.signals.get("semantic", {}).get("passage")
+    return ((found["start"], found["start"]),) if found and found["start"] else ()
 
 
 def snippet(content: str, marks: Sequence[Span], length: int = LENGTH) -> tuple[Piece, ...]:

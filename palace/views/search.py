@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from palace import opening
 from palace.domain.errors import InvalidInput
 from palace.domain.query import Scope
 from palace.domain.results import Facet, SearchResult
@@ -69,6 +70,7 @@ def search(request: HttpRequest) -> HttpResponse:
                 limit=limit,
                 cursor=asked.cursor,
                 facets=True,
+                degrade=asked.degrade,
             )
     except InvalidInput as error:
         return _not_understood(request, error)
@@ -88,6 +90,7 @@ def _answer(asked: Asked, found: SearchResult) -> dict[str, Any]:
         "last_number": before + len(listed),
         "facets": _facets(asked, found),
         "chosen": _chosen(asked),
+        "rankings": _rankings(asked, found) if opening.embedder() is not None else [],
         "kept": [(name, one) for name, one in asked.pairs() if name not in _SOURCE],
         "older": _to(asked.query(cursor=found.cursor)) if found.cursor else None,
         "newest": _to(asked.query()) if asked.cursor else None,
@@ -96,6 +99,14 @@ def _answer(asked: Asked, found: SearchResult) -> dict[str, Any]:
         "everything": _to(asked.query(drop=(*_SINGLE, "tag", "entity", "entity_match"))),
         "in_history": _to(asked.query(history="1")),
     }
+
+
+def _rankings(asked: Asked, found: SearchResult) -> list[Choice]:
+    """The rankings to choose from, the one that answered marked."""
+    return [
+        Choice(words, 0, _to(asked.query(ranking=name)), found.ranking == name)
+        for words, name in (("both", "hybrid"), ("words", "lexical"), ("meaning", "semantic"))
+    ]
 
 
 def _to(query: str) -> str:

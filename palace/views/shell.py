@@ -14,7 +14,8 @@ from palace.access import auth_context
 from palace.domain.facets import relaxed
 from palace.domain.query import Scope
 from palace.params import Asked, as_lists, parse
-from palace.recall import Palace, RecallService
+from palace.recall import RecallService
+from palace.recall_places import Palace
 from palace.render.timebar import describe
 
 FEW_ROOMS = 60  # with more rooms the tree opens only the wing that is looked at

@@ -147,7 +147,7 @@ def test_half_a_surrogate_pair_is_refused(client: Client, body: str) -> None:
     [
         {"text": "x", "query_embedding": [0.1] * 768},
         {"text": "x", "ranking": "semantic"},
-        {"text": "", "ranking": "hybrid"},
+        {"text": "x", "ranking": "hybrid"},
     ],
 )
 def test_a_vector_or_a_promise_of_meaning_is_refused(client: Client, body: Any) -> None:

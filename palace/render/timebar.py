@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass
 from typing import Any
 
 from palace.domain.query import Scope
@@ -26,17 +25,6 @@ BELOW = 9.0
 _PRESETS = (("1 day", DAY, 0), ("1 week", 7 * DAY, 0), ("1 month", 0, 1), ("1 year", 0, 12))
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One bucket's two bars: heights up and down, and whether it lies after the instant."""
-
-    place: int
-    up_y: float
-    up: float
-    down: float
-    is_after: bool
-
-
 def describe(reads: RecallService, asked: Asked, scope: Scope, path: str) -> dict[str, Any]:
     """Everything the bar's template shows for a scope at the asked time."""
     now = asked.now
@@ -54,7 +42,7 @@ def describe(reads: RecallService, asked: Asked, scope: Scope, path: str) -> dic
         "step": bar.step // SECOND,
         "value": bar.buckets[place].start // SECOND if asked.time_given else _last(bar),
         "width": len(bar.buckets),
-        "bars": _bars(bar.buckets, place if time.instant is not None else len(bar.buckets)),
+        "paths": drawn(bar.buckets, place if time.instant is not None else len(bar.buckets)),
         "unit": bar.unit,
         "labels": _labels(bar),
         "is_future": at > now,
@@ -107,16 +95,22 @@ def _last(bar: TimeBar) -> int:
     return bar.buckets[-1].start // SECOND
 
 
-def _bars(buckets: tuple[Bucket, ...], place: int) -> list[Bar]:
-    """Heights by the square root of the numbers, so that a burst does not flatten the rest."""
+def drawn(buckets: tuple[Bucket, ...], place: int) -> dict[str, str]:
+    """Four paths: what began (up) and ended (down), until the place looked at and after it.
+
+    Heights go by the square root of the numbers, so that a burst does not flatten the rest.
+    """
     most = max((max(one.began, one.ended) for one in buckets), default=0) or 1
-    bars = []
+    paths: dict[str, list[str]] = {"up": [], "up after": [], "down": [], "down after": []}
     for number, one in enumerate(buckets):
+        after = " after" if number > place else ""
         up = round((one.began / most) ** 0.5 * (AXIS - 1), 1)
         down = round((one.ended / most) ** 0.5 * BELOW, 1)
-        if up or down:
-            bars.append(Bar(number, round(AXIS - up, 1), up, down, number > place))
-    return bars
+        if up:
+            paths["up" + after].append(f"M{number} {AXIS:g}v-{up:g}h.82v{up:g}z")
+        if down:
+            paths["down" + after].append(f"M{number} 20.6v{down:g}h.82v-{down:g}z")
+    return {name: "".join(parts) for name, parts in paths.items() if parts}
 
 
 def _labels(bar: TimeBar) -> list[str]:

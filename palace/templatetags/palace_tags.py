@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -65,8 +66,14 @@ def palace_url(context: RequestContext, name: str, *args: Any) -> str:
     """The address of a page, with the instant that is looked at."""
     asked = context.get("asked")
     query = asked.time_query if asked is not None else ""
-    address = reverse(name, args=args)
+    address = _address(name, *args)
     return f"{address}?{query}" if query else address
+
+
+@lru_cache(maxsize=8192)
+def _address(name: str, *args: str) -> str:
+    """Addresses of a page repeat: a row names its drawer and its room more than once."""
+    return reverse(name, args=args)
 
 
 @register.simple_tag(takes_context=True)

@@ -187,8 +187,8 @@ def coverage(store: Store, model: str) -> dict[str, tuple[int, int]]:
 
 
 def _coverage(store: Store, model: str) -> dict[str, tuple[int, int]]:
-    asked = {"models": [model, CALLER], "caller": CALLER}
-    covered = {row["wing"]: row["number"] for row in store.query(_COVERED, **asked)}
+    found = store.query(_COVERED, models=[model, CALLER], caller=CALLER)
+    covered = {row["wing"]: row["number"] for row in found}
     totals = store.query(_TOTALS)
     rows = sorted((row["wing"], row["number"]) for row in totals)
     return {wing: (covered.get(wing, 0), number) for wing, number in rows}

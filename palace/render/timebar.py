@@ -48,6 +48,7 @@ def describe(reads: RecallService, asked: Asked, scope: Scope, path: str) -> dic
         "is_future": at > now,
         "count": reads.count(scope),
         "first": changes.first,
+        "to_first": _link(asked, changes.first),
         "began_before": changes.first is not None and changes.first <= at,
         "previous": _link(asked, changes.previous(at)),
         "next": _link(asked, changes.next(at)),

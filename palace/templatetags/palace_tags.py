@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from palace.domain.time import print_instant, print_short, to_datetime
+from palace.domain.time import print_instant, to_datetime
 
 register = template.Library()
 
@@ -55,12 +55,6 @@ def day_element(instant: int | None) -> SafeString | str:
     )
 
 
-@register.filter
-def short(instant: int) -> str:
-    """The shortest exact text: what a URL or a field holds."""
-    return print_short(instant)
-
-
 @register.simple_tag(takes_context=True)
 def palace_url(context: RequestContext, name: str, *args: Any) -> str:
     """The address of a page, with the instant that is looked at."""
@@ -74,12 +68,3 @@ def palace_url(context: RequestContext, name: str, *args: Any) -> str:
 def _address(name: str, *args: str) -> str:
     """Addresses of a page repeat: a row names its drawer and its room more than once."""
     return reverse(name, args=args)
-
-
-@register.simple_tag(takes_context=True)
-def ask_url(context: RequestContext, name: str, **changes: Any) -> str:
-    """The address of a page with the whole state and some changes; empty removes."""
-    asked = context["asked"]
-    changed = {key: (value or None) for key, value in changes.items()}
-    query = asked.query(**changed)
-    return f"{reverse(name)}?{query}" if query else reverse(name)

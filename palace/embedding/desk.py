@@ -58,7 +58,7 @@ def would_do(
 
 
 def _parameters(asked: Mapping[str, Any], now: int) -> dict[str, Any]:
-    given = {name: value for name, value in asked.items() if value not in (None, False)}
+    given = {name: one for name, one in asked.items() if one is not None and one is not False}
     if given.get("reembed") is True:
         given["reembed"] = now
     return checked_parameters(given)

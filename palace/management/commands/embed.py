@@ -33,7 +33,8 @@ class Command(PalaceCommand):
         parser.add_argument("--retry-failed", action="store_true", help="try refused drawers again")
 
     def run(self, **options: Any) -> None:
-        asked = {name: options[name] for name in _ASKED if options[name]}
+        given = ((name, options[name]) for name in _ASKED)
+        asked = {name: one for name, one in given if one is not None and one is not False}
         served = handover.target().served
         if options["dry_run"]:
             self._tell_plan(_Remote(served).plan(asked) if served else _local_plan(asked))

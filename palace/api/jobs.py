@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest
@@ -14,7 +15,7 @@ from palace.api.access import SessionAccess, writing
 from palace.api.asking import described, now_of, read, service
 from palace.api.bodies import Body
 from palace.api.drawers import found_drawer
-from palace.api.errors import invalid, no_route
+from palace.api.errors import invalid
 from palace.api.serial import Json, instant, notices_json
 from palace.curation import WRITE
 from palace.domain.results import AuthContext
@@ -72,10 +73,10 @@ def listed(request: HttpRequest, status: str | None = None) -> Json:
     }
 
 
-@router.get("/jobs/{ident}", auth=seeing, openapi_extra=described(), operation_id="job")
-def one(request: HttpRequest, ident: str) -> Json:
+@router.get("/jobs/{job}", auth=seeing, openapi_extra=described(), operation_id="job")
+def one(request: HttpRequest, job: str) -> Json:
     """A job with its progress: counts, and the drawers that were refused with their errors."""
-    return job_json(desk.job_of(opening.store(), ident))
+    return job_json(desk.job_of(opening.store(), job))
 
 
 @router.post("/jobs", auth=acting, openapi_extra=described(), operation_id="queue_job")
@@ -95,18 +96,25 @@ def queue(request: HttpRequest, body: NewJob) -> Json:
     return {**job_json(job), "notices": told}
 
 
-@router.post(
-    "/jobs/{ident}/{act}", auth=acting, openapi_extra=described(), operation_id="act_on_job"
-)
-def act(request: HttpRequest, ident: str, act: str) -> Json:
-    """`pause`, `resume`, `cancel` or `retry` a job."""
-    if act not in desk.ACTS:
-        raise no_route(request.path)
-    if act in ("resume", "retry"):
-        desk.needed(opening.embedder())
-    job = desk.act(opening.store(), ident, act, now_of(request))
-    _wake()
-    return job_json(job)
+def _acting(name: str) -> Callable[[HttpRequest, str], Json]:
+    def act(request: HttpRequest, job: str) -> Json:
+        if name in ("resume", "retry"):
+            desk.needed(opening.embedder())
+        changed = desk.act(opening.store(), job, name, now_of(request))
+        _wake()
+        return job_json(changed)
+
+    return act
+
+
+for _name in desk.ACTS:
+    router.post(
+        f"/jobs/{{job}}/{_name}",
+        auth=acting,
+        openapi_extra=described(),
+        operation_id=f"{_name}_job",
+        summary=f"{_name.capitalize()} a job",
+    )(_acting(_name))
 
 
 @router.put(

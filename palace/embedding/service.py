@@ -125,6 +125,10 @@ class EmbedService:
         self._thread = threading.Thread(target=self._work, name="embed", daemon=True)
         self._thread.start()
 
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
     def wake(self, *, queue: bool = True) -> None:
         """Look for work; never waits, so that it may be called while a write is under way."""
         if queue:
@@ -181,7 +185,8 @@ def wake(
         return None
     with _making:
         service: EmbedService | None = store.caches.get(_SERVICE)
-        if service is None or service.worker.provider is not provider:
+        # Its thread ends when the store fails: who asks next starts another one.
+        if service is None or not service.is_alive or service.worker.provider is not provider:
             if service is not None:
                 service.close(0)
             service = EmbedService(Worker(store, provider, settings, clock))

@@ -313,6 +313,16 @@ def test_the_thread_embeds_what_is_written_while_it_works(
     assert len(held.sent) == 101
 
 
+def test_a_thread_that_ended_is_started_again(store: Store, fill: Fill, held: Held) -> None:
+    held.go.set()
+    first = service.wake(store, held, EmbedSettings(), clock)
+    assert first is not None
+    first.close()
+    fill("text")
+    assert service.wake(store, held, EmbedSettings(), clock) is not first
+    until(lambda: not embeddings.without_vector(store, held.model))
+
+
 def test_without_a_provider_nothing_is_queued(store: Store) -> None:
     assert service.wake(store, None, EmbedSettings(), clock) is None
     assert jobs.latest(store) == []

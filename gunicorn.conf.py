@@ -20,10 +20,11 @@ loglevel = "warning"
 
 
 def post_worker_init(worker: Any) -> None:
-    """Tell commands where the palace is served, after the fork."""
-    from palace import serving
+    """Tell commands where the palace is served, and start embedding, after the fork."""
+    from palace import opening, serving
 
     serving.announce(f"http://{worker.cfg.bind[0]}")
+    opening.start_serving()
 
 
 def worker_exit(server: Any, worker: Any) -> None:

@@ -49,7 +49,8 @@ class PalaceMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request.palace_now = opening.clock()  # type: ignore[attr-defined]
-        serving.announce_once(request)
+        if serving.announce_once(request):
+            opening.start_serving()
         refusal = self._refusal(request)
         if refusal is not None:
             return refusal

@@ -9,14 +9,17 @@ from pathlib import Path
 from django.conf import settings
 
 from palace.curation import CurationService
+from palace.embedding import service as background
 from palace.embedding.provider import EmbedSettings, Provider, Secret, build_provider
 from palace.recall import RecallService
+from palace.store import chronology
 from palace.store.connection import Address, Store
 from palace.store.guard import creating_file
 
 EMPTY = Address("mem://empty")  # what is read while there is neither a palace nor a demo
 
 _lock = threading.RLock()
+_serving = False
 _stores: dict[str, Store] = {}
 _providers: dict[str, tuple[EmbedSettings, Provider | None]] = {}
 
@@ -74,13 +77,39 @@ def open_store(address: Address) -> Store:
     """One store per address and process, opened at its first query."""
     with _lock:
         if address.url not in _stores:
-            _stores[address.url] = Store(address)
+            opened = _stores[address.url] = Store(address)
+            if _serving:
+                _embed_after_writes(opened)
         return _stores[address.url]
+
+
+def start_serving() -> None:
+    """This process is a server: it embeds what has no vector, now and after every write."""
+    global _serving  # noqa: PLW0603
+    with _lock:
+        if not _serving:
+            _serving = True
+            for opened in _stores.values():
+                _embed_after_writes(opened)
+    if embedder() is not None:
+        wake_embedding(store())
+
+
+def _embed_after_writes(opened: Store) -> None:
+    listeners = opened.caches.setdefault(chronology.LISTENERS, [])
+    listeners.append(lambda: wake_embedding(opened))
+
+
+def wake_embedding(opened: Store) -> None:
+    """Let the embed thread look for work; nothing without a provider. Never waits."""
+    background.wake(opened, embedder(), embed_settings(), clock)
 
 
 def close_stores() -> None:
     """Close all stores of this process: for commands that end, and for tests."""
     with _lock:
+        for opened in _stores.values():
+            background.close(opened)
         while _providers:
             provider = _providers.popitem()[1][1]
             if provider is not None:

@@ -160,6 +160,11 @@ class WordSearch:
             rows = words_of.matching_cells(self.store, relaxed(scope), query, common, deadline.left)
         return facets_of(rows, scope)
 
+    def _telling(self, query: WordQuery) -> tuple[str, ...]:
+        """The words worth marking: those that rank; all of them when none does."""
+        common = words_of.common_words(self.store, query).unranked
+        return tuple(word for word in query.words if word not in common) or query.words
+
     def marks(
         self, query: WordQuery, found: list[Drawer]
     ) -> dict[str, tuple[tuple[int, int], ...]]:
@@ -167,7 +172,7 @@ class WordSearch:
         spans = {one.id: [match.span() for match in _WORD.finditer(one.content)] for one in found}
         words = {one.content[start:end].lower() for one in found for start, end in spans[one.id]}
         stems = words_of.stems(self.store, [*query.words, *words])
-        wanted = {token for word in query.words for token in stems[word]}
+        wanted = {token for word in self._telling(query) for token in stems[word]}
         return {
             one.id: _merge(
                 [

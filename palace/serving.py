@@ -49,10 +49,14 @@ def announce(address: str) -> None:
     atexit.register(withdraw)
 
 
-def announce_once(request: HttpRequest) -> None:
+def announce_once(request: HttpRequest) -> bool:
     """The same at the first request of a server that does not say where it listens."""
-    if _mine is None and request.META.get("SERVER_PORT", "").isdigit():
-        announce(f"http://{request.get_host()}")
+    if _mine is not None or not request.META.get("SERVER_PORT", "").isdigit():
+        return False
+    if request.META.get("SERVER_NAME") == "testserver":
+        return False
+    announce(f"http://{request.get_host()}")
+    return True
 
 
 def withdraw() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from palace.paths import register
-from palace.views import drawer, health, history, overview, places, search
+from palace.views import drawer, health, history, jobs, overview, places, search
 
 register()
 
@@ -16,5 +16,8 @@ urlpatterns = [
     path("wings/<name:wing>/rooms/<name:room>/", places.room, name="room"),
     path("drawers/<name:ident>/", drawer.drawer, name="drawer"),
     path("drawers/<name:ident>/history/", history.history, name="drawer-history"),
+    path("jobs/", jobs.jobs, name="jobs"),
+    path("jobs/queue/", jobs.queue, name="jobs-queue"),
+    path("jobs/<name:job>/<name:name>/", jobs.act, name="jobs-act"),
     path("health/", health.health, name="health"),
 ]

@@ -9,12 +9,15 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router
 
+from palace import opening
 from palace.api.asking import PLACE, SCOPE, TIME, described, now_of, read, service
 from palace.api.errors import invalid
+from palace.api.jobs import job_json
 from palace.api.serial import Json, instant, notices_json
 from palace.domain.errors import Notice
 from palace.domain.query import Scope
 from palace.domain.time import DAY, SECOND, Temporal
+from palace.embedding import desk
 from palace.opening import palace_address, showing_demo
 
 router = Router(tags=["about"])
@@ -67,9 +70,23 @@ def status(request: HttpRequest) -> Json:
             "drawers": total,
             "drawers_now": current.total,
         },
-        "embedding": {"provider": None, "embedded": 0, "drawers": total},
-        "jobs": [],
+        "embedding": _embedding(total),
+        "jobs": [job_json(one) for one in desk.listed(opening.store(), 5)],
         "notices": notices_json(asked.notices),
+    }
+
+
+def _embedding(total: int) -> Json:
+    """What embeds, and how much of the palace it has reached."""
+    provider = opening.embedder()
+    if provider is None:
+        return {"provider": None, "embedded": 0, "drawers": total}
+    counted = desk.coverage(opening.store(), provider.model)
+    return {
+        "provider": settings.MEMCASTLE_EMBED_PROVIDER,
+        "model": provider.model,
+        "embedded": sum(done for done, _ in counted.values()),
+        "drawers": total,
     }
 
 

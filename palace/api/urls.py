@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 
-from palace.api import about, drawers, errors, places, search
+from palace.api import about, drawers, errors, jobs, places, search
 from palace.api.access import reading
 from palace.api.docs import RouteList
 from palace.api.imports import import_view
@@ -33,7 +33,7 @@ api = NinjaAPI(
     renderer=Utf8Renderer(),
 )
 errors.install(api)
-for part in (about, search, places, drawers):
+for part in (about, search, places, drawers, jobs):
     api.add_router("", part.router)
 
 

@@ -26,6 +26,7 @@ from palace.store.rows import drawer_ref
 PAGE = 5_000
 SERVER_SECONDS = 5.0
 CACHE = "chronology"
+LISTENERS = "drawer_listeners"  # called after every write of drawers, under the writer's lock
 Times = NDArray[np.int64]
 
 
@@ -183,6 +184,8 @@ def note(
     store: Store, *, began: Sequence[Drawer] = (), ended: Sequence[tuple[Drawer, int]] = ()
 ) -> None:
     """Extend the chronology by what a write did. Called under the writer's lock."""
+    for listener in store.caches.get(LISTENERS, ()):
+        listener()
     cached: Chronology | None = store.caches.get(CACHE)
     if cached is None:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,12 +20,12 @@ PAGE = 1_000
 LISTENERS = "embedding_listeners"
 
 # In one transaction the engine refuses to insert an id that it has just deleted, and its DELETE
-# finds nothing by IN: so rows are written over, and what is beyond them goes drawer by drawer.
+# finds nothing by IN: so rows are written over, and those beyond them are looked up first.
 _WRITE = """
 {
-    FOR $k IN $kept {
-        DELETE embedding WHERE drawer = $k.drawer AND passage >= $k.number RETURN NONE;
-    };
+    LET $gone = (SELECT VALUE id FROM embedding WITH INDEX embedding_drawer
+        WHERE drawer IN $drawers AND passage >= $least AND id NOT IN $kept);
+    DELETE $gone RETURN NONE;
     FOR $r IN $rows { UPSERT ONLY $r.id CONTENT $r RETURN NONE };
 }
 """
@@ -81,21 +82,25 @@ def write_passages(store: Store, rows: Sequence[PassageRow]) -> None:
 
 
 def _write(store: Store, rows: Sequence[PassageRow]) -> None:
-    numbers: dict[str, int] = {}
-    for row in rows:
-        numbers[row.drawer] = max(numbers.get(row.drawer, 0), row.passage + 1)
-    store.write(
-        _WRITE,
-        after=_telling(store, list(numbers)),
-        kept=[{"drawer": drawer_ref(one), "number": last} for one, last in numbers.items()],
-        rows=[row.as_stored() for row in rows],
-    )
+    _replace(store, dict.fromkeys(row.drawer for row in rows), [row.as_stored() for row in rows])
 
 
 def delete(store: Store, drawer: str) -> None:
     """Forget the vectors of a drawer; the drawer stays as it is."""
-    kept = [{"drawer": drawer_ref(drawer), "number": 0}]
-    store.write(_WRITE, after=_telling(store, [drawer]), kept=kept, rows=[])
+    _replace(store, [drawer], [])
+
+
+def _replace(store: Store, drawers: Iterable[str], rows: Sequence[dict[str, Any]]) -> None:
+    ids = list(drawers)
+    numbers = Counter(row["drawer"].id for row in rows)
+    store.write(
+        _WRITE,
+        after=_telling(store, ids),
+        drawers=[drawer_ref(one) for one in ids],
+        least=min(numbers[one] for one in ids),
+        kept=[row["id"] for row in rows],
+        rows=list(rows),
+    )
 
 
 def _telling(store: Store, drawers: list[str]) -> Callable[[Any], None]:
@@ -195,10 +200,10 @@ def _coverage(store: Store, model: str) -> dict[str, tuple[int, int]]:
 
 
 # One look-up a hash: a text that stands in a thousand drawers is not read a thousand times.
+# What is not asked is left out: an OR would make the engine scan the table for each.
 _KNOWN = """
 RETURN $hashes.map(|$hash| (SELECT VALUE [text_hash, vector] FROM ONLY embedding
-    WHERE model = $model AND text_hash = $hash
-        AND ($since IS NONE OR embedded_at >= $since) LIMIT 1))
+    WITH INDEX embedding_text WHERE model = $model AND text_hash = $hash {since} LIMIT 1))
 """
 
 
@@ -207,6 +212,9 @@ def existing_text(
 ) -> dict[str, bytes]:
     """``text hash -> packed vector`` of texts that a model has embedded already."""
     wanted = list(hashes)
-    at = None if since is None else stored(since)
-    rows = store.query(_KNOWN, hashes=wanted, model=model, since=at) if wanted else []
+    if not wanted:
+        return {}
+    given = {} if since is None else {"since": stored(since)}
+    sql = _KNOWN.format(since="AND embedded_at >= $since" if given else "")
+    rows = store.query(sql, hashes=wanted, model=model, timeout=None, **given)
     return {row[0]: row[1] for row in rows if row}

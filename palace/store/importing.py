@@ -64,6 +64,7 @@ def write_batch(
         moved = [end for end in ends if end.id in closed and closed[end.id].valid_to is not None]
         if moved or any(end.valid_to <= closed[end.id].valid_from for end in ends):
             chronology.forget(store)
+            chronology.note(store)
             return
         pairs = [(closed[end.id], end.valid_to) for end in ends]
         chronology.note(store, began=drawers, ended=pairs)

@@ -57,6 +57,7 @@ def render_page(
         "here_room": scope.room,
         "open_wings": _open_wings(palace, scope),
         "bar": describe(reads, asked, scope, escape_uri_path(request.path)),
+        "has_provider": opening.embedder() is not None,
         "is_demo": opening.showing_demo(),
         "page_name": request.resolver_match.url_name if request.resolver_match else "",
     }

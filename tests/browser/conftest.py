@@ -84,9 +84,10 @@ def rows() -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def site(live_server: Any, settings: Any) -> Iterator[str]:
+def site(live_server: Any, settings: Any, tmp_path: Path) -> Iterator[str]:
     """The address of a served palace."""
     opening.close_stores()
+    settings.MEMCASTLE_DATA_DIR = tmp_path
     settings.MEMCASTLE_PALACE_URL = "mem://"
     settings.MEMCASTLE_BIND = "127.0.0.1:8000"
     numbered = list(enumerate(rows(), 1))

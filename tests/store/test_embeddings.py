@@ -60,6 +60,12 @@ def test_writing_again_replaces_all_passages(store: Store, make_drawer: MakeDraw
     assert store.query("SELECT VALUE model FROM embedding") == ["n", "n"]
 
 
+def test_drawers_of_one_block_shrink_and_grow(store: Store) -> None:
+    embeddings.write_passages(store, [*(row("a", n) for n in range(5)), row("b"), row("c", 0)])
+    embeddings.write_passages(store, [row("a"), row("a", 1), *(row("b", n) for n in range(3))])
+    assert passages(store) == [["a", 0], ["a", 1], ["b", 0], ["b", 1], ["b", 2], ["c", 0]]
+
+
 def test_a_drawer_of_many_passages_is_written_whole(store: Store, make_drawer: MakeDrawer) -> None:
     drawers.file(store, make_drawer())
     writes = store.version

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from tests.commands.conftest import managing
@@ -14,11 +15,13 @@ def test_the_server_runs_the_job(embedding: dict[str, str], log: Path) -> None: 
     try:
         manage = managing(explorer.environment)
         fill(manage, "one", "two")
-        assert "2 drawers would be embedded" in manage("embed", "--dry-run").stdout
         done = manage("embed")
         assert done.returncode == 0, done.stderr
-        assert "2 of 2 drawers embedded with small" in done.stderr
-        assert "0 of 0" in manage("embed").stderr
-        assert sorted(sent(log)) == ["one", "two"]
+        assert "drawers embedded with small" in done.stderr
+        assert "0 drawers would be embedded" in manage("embed", "--dry-run").stdout
+        again = manage("embed", "--reembed")  # the server itself may have been first before
+        assert "2 of 2 drawers embedded" in again.stderr
+        times = Counter(sent(log))  # of the demo too, which was shown before
+        assert (times["one"], times["two"]) == (2, 2)
     finally:
         explorer.stop()

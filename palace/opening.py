@@ -106,16 +106,21 @@ def wake_embedding(opened: Store) -> None:
 
 
 def close_stores() -> None:
-    """Close all stores of this process: for commands that end, and for tests."""
+    """Close all stores of this process: for commands that end, and for tests.
+
+    They are closed outside the lock: a write that is awaited may need it to find the provider.
+    """
     with _lock:
-        for opened in _stores.values():
-            background.close(opened)
-        while _providers:
-            provider = _providers.popitem()[1][1]
-            if provider is not None:
-                provider.close()
-        while _stores:
-            _stores.popitem()[1].close()
+        stores, providers = list(_stores.values()), list(_providers.values())
+        _stores.clear()
+        _providers.clear()
+    for opened in stores:
+        background.close(opened)
+    for _, provider in providers:
+        if provider is not None:
+            provider.close()
+    for opened in stores:
+        opened.close()
 
 
 def embed_settings() -> EmbedSettings:

@@ -12,7 +12,16 @@ from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from palace import opening
+from palace.store import jobs
+
 EXAMPLES = 20
+# What no made-up body or bare settings can fulfil: a vector of 768 numbers, and a provider.
+BEYOND = {
+    "/api/drawers/{ident}/embedding",
+    "/api/jobs/{job}/resume",
+    "/api/jobs/{job}/retry",
+}
 
 
 def operations() -> Iterator[Any]:
@@ -23,7 +32,9 @@ def operations() -> Iterator[Any]:
 @pytest.mark.parametrize("kept", [True, False], ids=["valid", "any"])
 def test_no_call_fails_inside(staff: Client, file: Any, kept: bool) -> None:
     drawer = file("# Lanterns\nSeven of them.", name="lanterns", tags=["sea"])
+    job = jobs.queue_embed(opening.store(), 1)
     real = {"ident": drawer.id, "wing": "atlas", "room": "design", "name": "lanterns"}
+    real["job"] = job.id
     cookies = {"sessionid": staff.cookies["sessionid"].value, "csrftoken": "a" * 32}
     headers = {"X-CSRFToken": "a" * 32, "Accept-Encoding": "identity"}
     called = set()
@@ -51,5 +62,5 @@ def test_no_call_fails_inside(staff: Client, file: Any, kept: bool) -> None:
     assert len({(method, path) for method, path, _ in called}) >= 20
     if kept:
         assert {path for _, path, status in called if status < 300} == {
-            path for _, path, _ in called
+            path for _, path, _ in called if path not in BEYOND
         }

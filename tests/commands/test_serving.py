@@ -119,6 +119,17 @@ def test_it_ends_cleanly_and_starts_again(served):
     assert "Password" not in again.stop()
 
 
+def test_settings_that_make_no_provider_are_told_before_serving(environment):
+    environment |= {"MEMCASTLE_EMBED_PROVIDER": "dream"}
+    environment |= {"MEMCASTLE_BIND": f"127.0.0.1:{free_port()}"}
+    done = subprocess.run(
+        command("explore"), env=environment, cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "MEMCASTLE_EMBED_PROVIDER" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_runserver_works_too(environment, data_dir, manage, tmp_path):
     """Without the reloader; the palace opens lazily and commands find the server."""
     assert manage("migrate", "-v0").returncode == 0

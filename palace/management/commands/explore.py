@@ -11,7 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-_STEPS = (
+from palace import opening
+from palace.domain.errors import PalaceError
+
+_STEPS: tuple[tuple[str, ...], ...] = (
     ("migrate", "--verbosity", "0"),
     ("make_admin",),
     ("load_demo", "--if-needed"),
@@ -25,6 +28,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         bind = settings.MEMCASTLE_BIND
         _check_free(bind)
+        _check_provider()
         # Child processes: a store that this process had opened could not survive the server's fork.
         for step in _STEPS:
             self._child(*step)
@@ -40,6 +44,16 @@ class Command(BaseCommand):
         done = subprocess.run([sys.executable, manage, *command], check=False)
         if done.returncode:
             raise CommandError(f"`manage.py {command[0]}` failed; the reason stands above.")
+
+
+def _check_provider() -> None:
+    """Settings that make no provider of embeddings are told here, not on every page."""
+    try:
+        provider = opening.embedder()
+    except PalaceError as error:
+        raise CommandError(f"{error.message} {error.help}".strip()) from None
+    if provider is not None:
+        provider.close()
 
 
 def _check_free(bind: str) -> None:

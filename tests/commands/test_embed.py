@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -53,7 +54,8 @@ def embedding(environment: dict[str, str], tmp_path: Path, log: Path) -> dict[st
 
 
 def with_manner(environment: dict[str, str], manner: str) -> dict[str, str]:
-    given = f"{sys.executable} {environment['PROGRAM']} {environment['LOG']} {manner}"
+    words = [sys.executable, environment["PROGRAM"], environment["LOG"], *manner.split()]
+    given = shlex.join(words)
     chosen = {"MEMCASTLE_EMBED_PROVIDER": "command", "MEMCASTLE_EMBED_COMMAND": given}
     return environment | chosen | {"MEMCASTLE_EMBED_MODEL": "small"}
 

@@ -84,7 +84,7 @@ def read_drawer_row(row: dict[str, Any], line: int, now: int) -> DrawerRow:
     assert valid_from is not None
     assert created_at is not None
     drawer = Drawer(
-        id=check_text("id", ident, 200),
+        id=_check_id(ident),
         wing=wing,
         room=room,
         content=content,
@@ -105,6 +105,12 @@ def read_drawer_row(row: dict[str, Any], line: int, now: int) -> DrawerRow:
     )
     linked = bool(drawer.supersedes or drawer.superseded_by)
     return DrawerRow(drawer, line, linked, unknown, written is None)
+
+
+def _check_id(ident: str) -> str:
+    if any(ord(letter) < 32 for letter in ident):
+        raise InvalidInput("The id holds a control character.", help="Give a plain id, or none.")
+    return check_text("id", ident, 200)
 
 
 def _closed_at(row: dict[str, Any], valid_to: int | None, now: int) -> int | None:

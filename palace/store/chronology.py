@@ -127,41 +127,58 @@ class Chronology:
 
 # One text a drawer decodes three times as fast as a list of its parts. The separators cannot
 # stand in tags, and a row that another field spoils is read again in parts.
-_PARTS = """record::id(id), record::id(room), source.kind, array::join(tags, '\\u{1e}'),
-    source.project ?? '', source.branch ?? '', time::micros(valid_from),
-    (IF valid_to IS NONE THEN '' ELSE time::micros(valid_to) END)"""
+_CELL = """record::id(room), source.kind, array::join(tags, '\\u{1e}'),
+    source.project ?? '', source.branch ?? ''"""
 _LOAD = f"""
-SELECT VALUE array::join([{_PARTS}], '\\u{{1f}}')
+SELECT VALUE array::join([record::id(id), time::micros(valid_from),
+    (IF valid_to IS NONE THEN '' ELSE time::micros(valid_to) END), {_CELL}], '\\u{{1f}}')
 FROM type::record('drawer', $start..) LIMIT $page
 """
-_LOAD_ONE = f"SELECT VALUE [{_PARTS}] FROM $ids"
+_CELL_OF = f"SELECT VALUE [{_CELL}] FROM $ids"
 _ROOM_NAMES = "SELECT VALUE [record::id(id), wing.name, name] FROM room"
 
 
 def load(store: Store) -> Chronology:
     """Scan all drawers once, in pages by id."""
-    chronology = Chronology()
+    chronology, cells = Chronology(), _ReadCells(store)
     start = ""
     while True:
-        rows = [row.split("\x1f") for row in store.query(_LOAD, start=start, page=PAGE)]
-        rooms = {row[0]: (row[1], row[2]) for row in store.query(_ROOM_NAMES)}
-        for parts in rows:
-            if parts[0] != start:
-                _add(store, chronology, rooms, parts)
+        rows = [row.split("\x1f", 3) for row in store.query(_LOAD, start=start, page=PAGE)]
+        for ident, begun, ended, cell in rows:
+            if ident != start:
+                read = cells.read(ident, cell)
+                chronology.add(read, int(begun), int(ended) if ended else None)
         if len(rows) < PAGE:
             return chronology
         start = rows[-1][0]
 
 
-def _add(
-    store: Store, chronology: Chronology, rooms: dict[str, tuple[str, str]], parts: list[str]
-) -> None:
-    if len(parts) != 8:
-        parts = [str(part) for part in store.query(_LOAD_ONE, ids=[drawer_ref(parts[0])])[0]]
-    _, room, kind, tags, project, branch, begun, ended = parts
-    listed = tuple(tags.split("\x1e")) if tags else ()
-    cell = Cell(*rooms[room], kind, listed, project or None, branch or None)
-    chronology.add(cell, int(begun), int(ended) if ended else None)
+class _ReadCells:
+    """Texts of cells, read once each: most drawers share theirs with others."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rooms: dict[str, tuple[str, str]] = {}
+        self._read: dict[str, Cell] = {}
+
+    def read(self, ident: str, text: str) -> Cell:
+        """The cell of a text; of a drawer itself when its fields hold a separator."""
+        found = self._read.get(text)
+        if found is None:
+            parts = text.split("\x1f")
+            if len(parts) != 5:
+                parts = self._store.query(_CELL_OF, ids=[drawer_ref(ident)])[0]
+            room, kind, tags, project, branch = parts
+            listed = tuple(tags.split("\x1e")) if tags else ()
+            place = self._place(room)
+            found = self._read[text] = Cell(*place, kind, listed, project or None, branch or None)
+        return found
+
+    def _place(self, room: str) -> tuple[str, str]:
+        if room not in self._rooms:
+            rows = self._store.query(_ROOM_NAMES)
+            self._rooms = {row[0]: (row[1], row[2]) for row in rows}
+        return self._rooms[room]
 
 
 def resident(store: Store) -> Chronology:

@@ -77,7 +77,7 @@ class Cursor:
         try:
             raw = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             order, ident, as_of, known_at, offset, total = raw
-        except (ValueError, TypeError, binascii.Error):
+        except (ValueError, TypeError, RecursionError, binascii.Error):
             raise _bad_cursor() from None
         needed, optional = (order, offset), (as_of, known_at, total)
         if not isinstance(ident, str) or not all(_is_whole(value) for value in needed):

@@ -54,6 +54,11 @@ def test_a_forged_cursor_is_refused(parts: object) -> None:
         Cursor.decode(text)
 
 
+def test_a_cursor_nested_without_end_is_refused() -> None:
+    with pytest.raises(InvalidInput):
+        Cursor.decode(base64.urlsafe_b64encode(b"[" * 40_000).decode())
+
+
 def test_only_scopes_of_places_and_time_can_be_counted_from_the_chronology() -> None:
     scope = Scope(Temporal.as_of(5), wing="atlas", tags=("alpha",), project="mapper")
     assert scope.is_countable

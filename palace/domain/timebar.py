@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from palace.domain.time import DAY, SECOND
+from palace.domain.time import DAY, MIN_INSTANT, SECOND
 
 MOST_STOPS = 200
 _HOUR = 3600 * SECOND
@@ -92,7 +92,8 @@ def time_bar(
     start_at = min(first if first is not None else now, now)
     step = step or choose_step(now - start_at)
     base = _MONDAY if step % (7 * DAY) == 0 else 0
-    start = (start_at - base) // step * step + base
+    # Wide buckets would begin before the calendar does, at no instant that can be written.
+    start = max((start_at - base) // step * step + base, MIN_INSTANT)
     number = (now - start) // step + 1
     edges = start + step * np.arange(number + 1, dtype=np.int64)
     starts = np.searchsorted(began, edges, "left")

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palace.domain.time import DAY, MAX_INSTANT
+from palace.domain.time import DAY, MAX_INSTANT, MIN_INSTANT
 from palace.domain.timebar import MOST_STOPS, choose_step, time_bar
 
 NOW = 1_767_225_600_000_000
@@ -51,3 +51,11 @@ def test_positions_are_clamped_to_the_ends() -> None:
     assert bar.position(0) == 0
     assert bar.position(MAX_INSTANT) == len(bar.buckets) - 1
     assert bar.position(bar.buckets[3].start) == 3
+
+
+def test_a_memory_from_the_first_day_of_the_calendar_has_its_bucket() -> None:
+    bar = time_bar(np.array([MIN_INSTANT], np.int64), np.array([], np.int64), NOW)
+    assert bar.buckets[0].start == MIN_INSTANT
+    assert bar.buckets[0].began == 1
+    assert bar.buckets[-1].start <= NOW < bar.buckets[-1].until
+    assert len(bar.buckets) <= MOST_STOPS

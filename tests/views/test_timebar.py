@@ -93,3 +93,11 @@ def test_the_view_of_a_text_stays_while_time_moves(client, file):
     drawer = file("one", valid_from="2026-01-01")
     html = client.get(f"/drawers/{drawer.id}/?view=raw").content.decode()
     assert '<input type="hidden" name="view" value="raw">' in html
+
+
+def test_a_memory_of_the_year_one_leaves_every_page_readable(client, file):
+    first = file("from the first day", valid_from="0001-01-01")
+    paths = ("/", "/search/?q=first", "/wings/atlas/", f"/drawers/{first.id}/", "/api/timeline")
+    for path in paths:
+        assert client.get(path).status_code == 200
+    assert client.get("/?as_of=0001-01-01").content.decode().count("from the first day") >= 1

@@ -16,7 +16,7 @@ from palace.domain.time import (
     print_short,
     to_datetime,
 )
-from palace.domain.timebar import Bucket, TimeBar
+from palace.domain.timebar import Bucket, TimeBar, time_bar
 from palace.params import Asked
 from palace.recall import RecallService
 
@@ -30,7 +30,7 @@ def describe(reads: RecallService, asked: Asked, scope: Scope, path: str) -> dic
     now = asked.now
     changes = reads.changes(scope)
     time = asked.scope.time
-    bar = reads.time_bar(scope, now)
+    bar = time_bar(changes.began, changes.ended, now)
     at = time.instant if time.instant is not None else now
     place = bar.position(at)
     return {

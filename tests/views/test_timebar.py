@@ -6,6 +6,7 @@ import re
 
 from palace.domain.time import SECOND, parse_instant
 from palace.render.timebar import earlier
+from palace.store import timeline
 
 
 def seconds(day: str) -> int:
@@ -101,3 +102,12 @@ def test_a_memory_of_the_year_one_leaves_every_page_readable(client, file):
     for path in paths:
         assert client.get(path).status_code == 200
     assert client.get("/?as_of=0001-01-01").content.decode().count("from the first day") >= 1
+
+
+def test_the_bar_reads_the_changes_of_its_scope_once(client, file, monkeypatch):
+    file("one")
+    asked = []
+    real = timeline.changes
+    monkeypatch.setattr(timeline, "changes", lambda *a, **k: asked.append(1) or real(*a, **k))
+    assert client.get("/?known_at=2030-01-01").status_code == 200
+    assert len(asked) == 1

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from palace.api.errors import invalid
 from palace.domain.errors import InvalidInput, Notice
 from palace.domain.time import parse_instant
-
-MOST_DEPTH = 32  # what a source may nest; the database's own encoder walks it by recursion
 
 
 class Body(BaseModel):
@@ -47,13 +45,6 @@ class NewText(Body):
     requested_by: str | None = None
     valid_from: str | None = None
 
-    @field_validator("source")
-    @classmethod
-    def _is_shallow(cls, source: dict[str, Any] | None) -> dict[str, Any] | None:
-        if _depth(source) > MOST_DEPTH:
-            raise ValueError(f"nested deeper than {MOST_DEPTH} levels")
-        return source
-
 
 class Supersession(Body):
     """What replaces a drawer; without ``content`` the drawer ends unreplaced."""
@@ -77,20 +68,6 @@ class SearchBody(Body):
     query_embedding: list[float] | None = None
     embedding_model: str | None = None
     degrade: bool | None = None
-
-
-def _depth(value: Any) -> int:
-    """Levels of nesting, counted level by level."""
-    depth, level = 0, [value]
-    while level:
-        inner = [one.values() if isinstance(one, dict) else one for one in level if _nests(one)]
-        level = [item for items in inner for item in items]
-        depth += bool(inner)
-    return depth
-
-
-def _nests(value: Any) -> bool:
-    return isinstance(value, dict | list)
 
 
 def moment(name: str, text: str | None) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import time as clock
@@ -13,8 +14,10 @@ from typing import Any
 from palace.domain.errors import InvalidInput
 
 SOURCE_KINDS = ("file", "manual", "transcript", "note", "diary", "other")
+SOURCE_TEXTS = ("uri", "agent", "project", "branch", "path")  # what scopes compare
 MAX_CONTENT_BYTES = 4 * 1024 * 1024
 MAX_NAME_CHARS = 1000
+MAX_DEPTH = 32  # what a source may nest; the database's own encoder walks it by recursion
 
 
 @dataclass(frozen=True)
@@ -182,8 +185,12 @@ def check_content(content: str) -> str:
 def _check_storable(label: str, text: str) -> None:
     if "\x00" in text:
         raise InvalidInput(f"The {label} holds a NUL character.", help="Remove it and try again.")
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InvalidInput(f"The {label} holds half of a surrogate pair, which is no text.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            f"The {label} holds half of a surrogate pair, which is no text."
+        ) from None
 
 
 def check_tags(tags: object) -> tuple[str, ...]:
@@ -199,8 +206,38 @@ def check_tags(tags: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))
 
 
+def check_values(label: str, value: Any) -> None:
+    """A nested value of JSON that can be kept and written out again, looked at level by level."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        inner: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                inner += [*one, *one.values()]
+            elif isinstance(one, list):
+                inner += one
+            else:
+                _check_value(label, one)
+        level = inner
+    if level:
+        raise InvalidInput(f"The {label} is nested deeper than {MAX_DEPTH} levels.")
+
+
+def _check_value(label: str, value: Any) -> None:
+    if isinstance(value, str):
+        _check_storable(label, value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput(f"The {label} holds a number that is not finite.")
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InvalidInput(f"The {label} holds a whole number of more than 64 bits.")
+
+
 def check_kind(source: dict[str, Any]) -> dict[str, Any]:
     """A source with a kind of the closed set; absent means ``other``."""
+    check_values("source", source)
+    for name in SOURCE_TEXTS:
+        if not isinstance(source.get(name), str | None):
+            raise InvalidInput(f"“source.{name}” is a text.")
     kind = source.get("kind", "other")
     if kind not in SOURCE_KINDS:
         raise InvalidInput(

@@ -28,7 +28,7 @@ class GraphRows:
         """Check and keep a row; a bad one is refused with its line."""
         try:
             if kind == "entity":
-                self._keep(self._entity(row))
+                self._keep(_entity(row))
             else:
                 (self._mentions if kind == "mention" else self._facts).append((line, row))
         except PalaceError as error:
@@ -54,19 +54,6 @@ class GraphRows:
 
     def _keep(self, entity: dict[str, Any]) -> None:
         self._entities[str(entity["id"].id)] = entity
-
-    def _entity(self, row: dict[str, Any]) -> dict[str, Any]:
-        name, kind = check_text("name", text(row, "name")), check_text("kind", text(row, "kind"))
-        aliases = [check_text("alias", str(one)) for one in row.get("aliases") or []]
-        return {
-            "id": entity_ref(entity_id(name, kind)),
-            "name": name,
-            "kind": kind,
-            "key": fold(name),
-            "aliases": aliases,
-            "names": sorted({one.casefold() for one in (name, *aliases)}),
-            "properties": mapping(row, "properties"),
-        }
 
     def _resolve(self, rows: list[tuple[int, dict[str, Any]]], read: Any) -> list[Any]:
         """Read rows that name drawers by id or key; what cannot be read is refused."""
@@ -100,15 +87,15 @@ class GraphRows:
         """An entity's id; one that no row described is created with its name alone."""
         ident = entity_id(name, kind)
         if ident not in self._entities:
-            self._keep(self._entity({"name": name, "kind": kind}))
+            self._keep(_entity({"name": name, "kind": kind}))
         return ident
 
     def _fact(
         self, row: dict[str, Any], drawers: dict[str, list[Drawer]], there: set[str]
     ) -> dict[str, Any]:
-        subject = self._endpoint(text(row, "subject"), row.get("subject_kind") or "other")
-        target = self._endpoint(text(row, "object"), row.get("object_kind") or "other")
-        predicate = check_text("predicate", text(row, "predicate"))
+        subject = self._endpoint(text(row, "subject"), _kind_of(row, "subject"))
+        target = self._endpoint(text(row, "object"), _kind_of(row, "object"))
+        predicate = text(row, "predicate")
         valid_from, valid_to = (
             instant(row, "valid_from", self._now),
             instant(row, "valid_to", None),
@@ -131,6 +118,47 @@ class GraphRows:
             "closed_at": moment(closed_at),
             "provenance": _evidence(row, drawers, there, valid_from),
         }
+
+
+def check_graph_row(kind: str, row: dict[str, Any], now: int) -> None:
+    """Refuse what could not be filed, whatever the palace holds."""
+    if kind == "entity":
+        _entity(row)
+        return
+    names = ("created_at",) if kind == "mention" else ("valid_from", "valid_to", "created_at")
+    for name in (*names, "closed_at"):
+        instant(row, name, now)
+    if kind == "mention":
+        check_text("drawer", text(row, "drawer"))
+        _entity({"name": row.get("entity"), "kind": row.get("kind")})
+        return
+    for end in ("subject", "object"):
+        _entity({"name": text(row, end), "kind": _kind_of(row, end)})
+    check_text("predicate", text(row, "predicate"))
+    optional(row, "id")
+    optional(row, "evidence")
+    _confidence(row)
+
+
+def _entity(row: dict[str, Any]) -> dict[str, Any]:
+    name, kind = check_text("name", text(row, "name")), check_text("kind", text(row, "kind"))
+    aliases = row.get("aliases") or []
+    if not isinstance(aliases, list) or not all(isinstance(one, str) for one in aliases):
+        raise InvalidInput("“aliases” is a list of names.")
+    aliases = [check_text("alias", one) for one in aliases]
+    return {
+        "id": entity_ref(entity_id(name, kind)),
+        "name": name,
+        "kind": kind,
+        "key": fold(name),
+        "aliases": aliases,
+        "names": sorted({one.casefold() for one in (name, *aliases)}),
+        "properties": mapping(row, "properties"),
+    }
+
+
+def _kind_of(row: dict[str, Any], end: str) -> str:
+    return optional(row, f"{end}_kind") or "other"
 
 
 def _confidence(row: dict[str, Any]) -> float:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from palace.domain.records import Drawer, Room, Wing, check_text
+from palace.domain.records import Drawer, Wing
 from palace.sources.graph_rows import GraphRows
 from palace.sources.planning import Numbered, Options, Plan, first_reading
 from palace.sources.report import ImportReport
-from palace.sources.rows import DrawerRow, instant, optional, read_drawer_row, text, type_of
+from palace.sources.rows import DrawerRow, read_drawer_row, read_mined, read_place, type_of
 from palace.store import importing, places
 from palace.store.connection import Store
 from palace.store.importing import End
@@ -65,8 +65,9 @@ def _write(
                     written.add(read.drawer.id)
                     fresh.append(read)
         _write_drawers(store, fresh, plan, options, report)
-        for _, row in batch:
-            _write_mined(store, row, options)
+        for line, row in batch:
+            if line not in plan.refused and type_of(row) == "mined" and not options.dry_run:
+                importing.set_mined(store, *read_mined(row), options.now)
         progress(len(batch))
     graph.finish()
 
@@ -76,7 +77,8 @@ def _batches(rows: Iterable[Numbered], plan: Plan) -> Iterator[list[Numbered]]:
     batch: list[Numbered] = []
     size = 0
     for line, row in rows:
-        weight = len(row.get("content") or "") if isinstance(row, dict) else 0
+        content = row.get("content") if isinstance(row, dict) else None
+        weight = len(content) if isinstance(content, str) else 0
         if batch and (len(batch) >= BATCH_ROWS or size + weight > BATCH_BYTES):
             yield batch
             batch, size = [], 0
@@ -163,25 +165,15 @@ def _write_loose(store: Store, ends: list[End], options: Options, report: Import
         importing.write_batch(store, [], ends[start : start + BATCH_ROWS], options.now)
 
 
-def _write_mined(store: Store, row: Any, options: Options) -> None:
-    if isinstance(row, dict) and row.get("type") == "mined" and not options.dry_run:
-        names = (text(row, "project"), text(row, "branch"), text(row, "commit"))
-        importing.set_mined(store, *names, options.now)
-
-
 def _write_place(
     store: Store, kind: str, row: dict[str, Any], options: Options, report: ImportReport
 ) -> None:
-    created_at = instant(row, "created_at", options.now)
-    assert created_at is not None
-    name, described = check_text("name", text(row, "name")), optional(row, "description")
+    place = read_place(row, options.now)
     said = row.get("created_at") is not None
     if options.dry_run:
         new = True
-    elif kind == "wing":
-        wing = Wing(name, described, created_at)
-        new = places.ensure_wing(store, wing, overwrite=said)
+    elif isinstance(place, Wing):
+        new = places.ensure_wing(store, place, overwrite=said)
     else:
-        room = Room(check_text("wing", text(row, "wing")), name, described, created_at)
-        new = places.ensure_room(store, room, overwrite=said)
+        new = places.ensure_room(store, place, overwrite=said)
     (report.filed if new else report.there)[kind] += 1

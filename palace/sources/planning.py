@@ -9,8 +9,18 @@ from typing import Any
 from palace.domain.chains import Link, place
 from palace.domain.errors import InvalidInput, PalaceError
 from palace.domain.records import Drawer
+from palace.sources.graph_rows import check_graph_row
 from palace.sources.report import ImportReport
-from palace.sources.rows import DrawerRow, instant, optional, read_drawer_row, text, type_of
+from palace.sources.rows import (
+    DrawerRow,
+    instant,
+    optional,
+    read_drawer_row,
+    read_mined,
+    read_place,
+    text,
+    type_of,
+)
 from palace.store import importing
 from palace.store.connection import Store
 from palace.store.importing import End
@@ -78,8 +88,14 @@ def _plan_row(plan: Plan, line: int, row: Any, options: Options, report: ImportR
         plan.ends.setdefault(text(row, "key"), []).append(end)
     elif kind == "drawer":
         _plan_drawer(plan, read_drawer_row(row, line, options.now), report)
-    elif kind in ("event", "mined"):
-        report.ignored["event"] += kind == "event"
+    elif kind in ("wing", "room"):
+        read_place(row, options.now)
+    elif kind == "mined":
+        read_mined(row)
+    elif kind == "event":
+        report.ignored["event"] += 1
+    else:
+        check_graph_row(kind, row, options.now)
 
 
 def _check_manifest(row: dict[str, Any]) -> None:

@@ -9,10 +9,13 @@ from typing import Any
 from palace.domain.errors import InvalidInput
 from palace.domain.records import (
     Drawer,
+    Room,
+    Wing,
     check_content,
     check_kind,
     check_tags,
     check_text,
+    check_values,
     content_hash,
     derived_id,
 )
@@ -77,9 +80,6 @@ def read_drawer_row(row: dict[str, Any], line: int, now: int) -> DrawerRow:
     valid_from, valid_to = instant(row, "valid_from", now), instant(row, "valid_to", None)
     created_at = instant(row, "created_at", now)
     unknown = frozenset(row) - _DRAWER_KEYS
-    source = check_kind(mapping(row, "source"))
-    if unknown:
-        source["extra"] = {**source.get("extra", {}), **{one: row[one] for one in sorted(unknown)}}
     former = optional(row, "former_name")
     assert valid_from is not None
     assert created_at is not None
@@ -92,7 +92,7 @@ def read_drawer_row(row: dict[str, Any], line: int, now: int) -> DrawerRow:
         name=name if valid_to is None else None,
         former_name=former or (name if valid_to is not None else None),
         tags=check_tags(row.get("tags") or []),
-        source=source,
+        source=_source(row, unknown),
         provenance=mapping(row, "provenance"),
         valid_from=valid_from,
         valid_to=valid_to,
@@ -105,6 +105,14 @@ def read_drawer_row(row: dict[str, Any], line: int, now: int) -> DrawerRow:
     )
     linked = bool(drawer.supersedes or drawer.superseded_by)
     return DrawerRow(drawer, line, linked, unknown, written is None)
+
+
+def _source(row: dict[str, Any], unknown: frozenset[str]) -> dict[str, Any]:
+    """The source, with the keys that are none of ours kept aside."""
+    source = mapping(row, "source")
+    if unknown:
+        source["extra"] = mapping(source, "extra") | {one: row[one] for one in sorted(unknown)}
+    return check_kind(source)
 
 
 def _check_id(ident: str) -> str:
@@ -135,6 +143,7 @@ def mapping(row: dict[str, Any], name: str) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise InvalidInput(f"“{name}” is an object.")
+    check_values(name, value)
     return dict(value)
 
 
@@ -156,7 +165,25 @@ def idents(row: dict[str, Any], name: str) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
         raise InvalidInput(f"“{name}” is a list of ids.")
-    return tuple(dict.fromkeys(value))
+    return tuple(dict.fromkeys(_check_id(one) for one in value))
+
+
+def read_place(row: dict[str, Any], now: int) -> Wing | Room:
+    """The wing or the room of a row."""
+    created_at = instant(row, "created_at", now)
+    assert created_at is not None
+    name, described = check_text("name", text(row, "name")), optional(row, "description")
+    if type_of(row) == "wing":
+        return Wing(name, described, created_at)
+    return Room(check_text("wing", text(row, "wing")), name, described, created_at)
+
+
+def read_mined(row: dict[str, Any]) -> tuple[str, str, str]:
+    """Project, branch and commit of a checkpoint."""
+    project, branch, commit = (
+        check_text(name, text(row, name)) for name in ("project", "branch", "commit")
+    )
+    return project, branch, commit
 
 
 def fold(name: str) -> str:

@@ -68,6 +68,31 @@ def test_tags_keep_their_order_and_come_once() -> None:
     assert check_tags(["b", "a", "b"]) == ("b", "a")
 
 
+def _nested(depth: int) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for _ in range(depth):
+        value = {"in": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"n": float("nan")},
+        {"n": [2**63]},
+        {"n": {"half": "\ud800"}},
+        {"half \ud800": 1},
+        {"nul": "a\x00b"},
+        _nested(60),
+        {"branch": ["main"]},
+        {"project": 0},
+    ],
+)
+def test_a_source_that_cannot_be_kept_or_compared_is_refused(source: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        check_kind(source)
+
+
 def test_a_source_has_a_known_kind() -> None:
     assert check_kind({"path": "a"}) == {"path": "a", "kind": "other"}
     with pytest.raises(InvalidInput, match="Unknown source kind"):

@@ -266,3 +266,34 @@ def test_export_and_import_give_byte_equal_lines(palace):
     assert [json.dumps(row) for row in exported(second)[1:]] == [
         json.dumps(row) for row in first[1:]
     ]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"type": "wing", "name": ""},
+        {"type": "wing", "name": "q", "description": 5},
+        {"type": "room", "wing": "w"},
+        {"type": "mined", "project": "p"},
+        {"type": "entity", "name": "a", "kind": "k", "aliases": 5},
+        {"type": "entity", "name": "a", "kind": "k", "aliases": "ab"},
+        {"type": "mention", "drawer": "\ud800", "entity": "e", "kind": "k"},
+        {"type": "fact", "subject": "a", "predicate": "p"},
+        {"type": "fact", "subject": "a", "predicate": "p", "object": "b", "confidence": 7},
+        {"wing": "w", "room": "r", "content": 5},
+        {"wing": "w", "room": "r", "content": "x", "source": {"extra": 5}, "more": 1},
+        {"wing": "w", "room": "r", "content": "x", "source": {"n": 10**30}},
+        {"wing": "w", "room": "r", "content": "x", "source": {"branch": ["main"]}},
+        {"wing": "w", "room": "r", "content": "x", "provenance": {"by": "\ud800"}},
+        {"wing": "w", "room": "r", "content": "x", "supersedes": ["\ud800"]},
+    ],
+)
+def test_a_bad_row_of_any_type_is_told_and_the_rest_is_filed(palace, bad):
+    good = {"wing": "w", "room": "r", "content": "good"}
+    with pytest.raises(InvalidInput, match="Line 2"):
+        file(palace, [good, bad], strict=True)
+    assert versions(palace) == []
+    report = file(palace, [good, bad])
+    assert [line for line, _ in report.refused] == [2]
+    assert [row[0] for row in versions(palace)] == ["good"]
+    assert [row for row in exported(palace) if row["type"] == "entity"] == []

@@ -52,7 +52,7 @@ def ordered(values: Iterable[tuple[Value, int]]) -> tuple[Facet, ...]:
 
 
 def _present(value: str | None) -> list[Value]:
-    return [] if value is None else [(None, value)]
+    return [(None, value)] if value else []
 
 
 def _count(

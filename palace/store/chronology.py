@@ -37,8 +37,8 @@ def cell_of(drawer: Drawer) -> Cell:
         drawer.room,
         source.get("kind", "other"),
         drawer.tags,
-        source.get("project"),
-        source.get("branch"),
+        source.get("project") or None,  # as the scan reads them
+        source.get("branch") or None,
     )
 
 

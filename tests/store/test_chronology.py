@@ -11,6 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from palace.curation import CurationService, NewDrawer
 from palace.domain.errors import Conflict
+from palace.domain.query import Scope
+from palace.domain.time import Temporal
 from palace.recall import RecallService
 from palace.store import chronology, drawers, timeline
 from palace.store.connection import Address, Store
@@ -112,3 +114,17 @@ def test_the_tree_counts_each_room_and_keeps_empty_ones(
         assert (rooms, palace.total) == ([("crew", 0), ("routes", 1)], 1)
         later = replace(Question(), at=5_000).scope
         assert RecallService(store, use_chronology=use_chronology).palace(later).total == 2
+
+
+def test_a_blank_project_or_branch_is_none_in_both_ways_of_counting() -> None:
+    store = Store(Address("mem://"))
+    chronology.resident(store)
+    source = {"kind": "note", "project": "", "branch": ""}
+    CurationService(store, lambda: START).file_drawer(NewDrawer("w", "r", "text", source=source))
+    scope = Scope(Temporal.history())
+    kept = timeline.facets(store, scope)
+    chronology.forget(store)
+    assert kept == timeline.facets(store, scope)
+    assert kept == timeline.facets(store, scope, use_chronology=False)
+    assert kept["project"] == kept["branch"] == ()
+    store.close()

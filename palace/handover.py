@@ -14,7 +14,6 @@ from django.conf import settings
 from palace import opening, serving
 from palace.domain.errors import OperationFailed, PalaceError, StoreLocked
 from palace.sources.importer import import_rows
-from palace.sources.jsonl import print_line
 from palace.sources.planning import Numbered, Options
 from palace.sources.report import ImportReport
 from palace.store import importing
@@ -66,8 +65,8 @@ class Target:
         asked["dry_run"] = int(options.dry_run)
         with tempfile.TemporaryFile() as body:
             # A length is sent, not chunks: not every server of Django takes those.
-            for _, row in read():
-                body.write(_line(row))
+            for line in _lines(read()):
+                body.write(line)
             size = body.tell()
             body.seek(0)
             headers = {**self._headers, "Content-Length": str(size), **_TYPE}
@@ -145,8 +144,14 @@ def mined_state(wing: str, project: str, branch: str | None) -> MinedState:
     return MinedState(None, importing.open_files(store, wing_ref(wing), project))
 
 
-def _line(row: Any) -> bytes:
-    """A row as a line; what was no JSON goes as it cannot be read, to be told by the other side."""
-    if isinstance(row, Exception):
-        return b"not json\n"
-    return print_line(row).encode() + b"\n"
+def _lines(rows: Iterable[Numbered]) -> Iterator[bytes]:
+    """Rows as lines, each at the number it has in its file.
+
+    What was no JSON goes as it cannot be read, to be told by the other side.
+    """
+    last = 0
+    for number, row in rows:
+        yield b"\n" * (number - last - 1)
+        # Half a surrogate pair stays an escape: the other side refuses it by its line.
+        yield b"not json\n" if isinstance(row, Exception) else json.dumps(row).encode() + b"\n"
+        last = max(last + 1, number)

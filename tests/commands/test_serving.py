@@ -96,11 +96,14 @@ def test_rows_go_through_the_running_server(served, tmp_path):
     manage = managing(served.environment)
     rows = [{"wing": "w", "room": "r", "content": f"text {number} of mine"} for number in range(30)]
     path = tmp_path / "rows.jsonl"
-    path.write_text("\n".join([*map(json.dumps, rows), "{bad"]), encoding="utf-8")
+    half = json.dumps({"wing": "w", "room": "r", "content": "half \ud800"})
+    lines = [*map(json.dumps, rows), "{bad", "", "", half]
+    path.write_text("\n".join(lines), encoding="utf-8")
     done = manage("import_jsonl", str(path))
     assert done.returncode == 1
     assert "Filed 30 drawers" in done.stderr
-    assert "Line 31" in done.stderr
+    assert "Line 31: The line is not JSON" in done.stderr
+    assert "Line 34: The content holds half of a surrogate pair" in done.stderr
     assert "This is the demo palace" not in httpx.get(served.address).text
     found = httpx.get(f"{served.address}/api/search", params={"q": "mine"}).json()
     assert found["total"] == 30

@@ -189,6 +189,14 @@ def test_facts_are_those_of_the_instant(client: Client, file: File) -> None:
     assert "Facts about" not in page(client, one.id, "?as_of=2026-05-01")
 
 
+def test_a_replacement_that_is_not_here_is_told_and_not_linked(client: Client) -> None:
+    row = {"id": "one", "wing": "w", "room": "r", "content": "one", "valid_from": "2026-01-01"}
+    _import(row | {"valid_to": "2026-02-01", "superseded_by": ["gone"]})
+    html = page(client, "one")
+    assert "What replaced it is not in this palace" in html
+    assert "/drawers/gone/" not in html
+
+
 def test_other_versions_are_no_neighbours(client: Client, old: Drawer, new: Drawer) -> None:
     _mention("Harbour office", old, new)
     assert "mentions what this one mentions" in page(client, old.id)

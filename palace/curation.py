@@ -19,7 +19,7 @@ from palace.domain.records import (
     new_id,
 )
 from palace.domain.results import AuthContext
-from palace.domain.time import print_instant
+from palace.domain.time import MAX_INSTANT, print_instant
 from palace.store import drawers, places
 from palace.store.connection import Store
 
@@ -115,7 +115,7 @@ class CurationService:
         not_after_valid_from.
         """
         old, now = self._read(ident), self.clock()
-        self._check_instant(at, now)
+        self._check_instant(old, at, now)
         new = Drawer(
             id=new_id(),
             wing=old.wing,
@@ -146,7 +146,7 @@ class CurationService:
     ) -> Outcome:
         """End a drawer without a replacement, under the same rules as `supersede`."""
         old, now = self._read(ident), self.clock()
-        self._check_instant(at, now)
+        self._check_instant(old, at, now)
         closing = drawers.Closing(ident, now, at, seen, reason or None)
         instant = drawers.invalidate(self.store, closing, old)
         ended = self._read(ident)
@@ -158,7 +158,13 @@ class CurationService:
             raise NotFound(f"There is no drawer “{ident}”.", help="Search for it by its words.")
         return drawer
 
-    def _check_instant(self, at: int | None, now: int) -> None:
+    def _check_instant(self, old: Drawer, at: int | None, now: int) -> None:
+        if old.valid_from == MAX_INSTANT:
+            raise Conflict(
+                "This version begins at the last instant of the calendar: none lies after it.",
+                code="memcastle::palace::not_after_valid_from",
+                help="File a drawer of its own.",
+            )
         if at is not None and at > now:
             raise InvalidInput(
                 f"The instant {print_instant(at)} lies in the future.",

@@ -16,7 +16,7 @@ from palace.curation import CurationService, NewDrawer
 from palace.domain.errors import Conflict, InvalidInput, NotFound, PalaceError, Unauthorized
 from palace.domain.query import Scope
 from palace.domain.results import AuthContext
-from palace.domain.time import Temporal
+from palace.domain.time import MAX_INSTANT, Temporal
 from palace.recall import RecallService
 from palace.store import drawers
 from palace.store.connection import Address, Store
@@ -192,6 +192,12 @@ def test_an_end_lies_after_the_beginning(curation: CurationService, clock: Clock
     clock.now += 5
     act = lambda: curation.supersede(ident, "second", at=at)  # noqa: E731
     refused(act, "not_after_valid_from", curation.store)
+
+
+def test_nothing_follows_the_last_instant(curation: CurationService) -> None:
+    last = curation.file_drawer(wanted(valid_from=MAX_INSTANT)).drawer
+    refused(lambda: curation.supersede(last.id, "x"), "not_after_valid_from", curation.store)
+    refused(lambda: curation.invalidate(last.id), "not_after_valid_from", curation.store)
 
 
 def test_an_end_does_not_lie_in_the_future(curation: CurationService, clock: Clock) -> None:

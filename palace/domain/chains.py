@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from palace.domain.time import MAX_INSTANT
+
 
 @dataclass(frozen=True)
 class Link:
@@ -38,6 +40,7 @@ class Placed:
     moved: int = 0
     cut: int = 0
     refused: tuple[Link, ...] = ()
+    beyond: tuple[Link, ...] = ()  # moved out of the calendar
 
 
 def place(links: Sequence[Link], *, rewrite: bool = False) -> Placed:
@@ -58,8 +61,9 @@ def place(links: Sequence[Link], *, rewrite: bool = False) -> Placed:
         key=lambda link: (link.valid_from, not link.there, link.order),
     )
     spread, moved = _spread(kept)
-    closed, cut = _close(spread)
-    return Placed(tuple(closed), moved, cut, tuple(late))
+    closed, cut = _close([link for link in spread if link.valid_from <= MAX_INSTANT])
+    beyond = tuple(link for link in spread if link.valid_from > MAX_INSTANT)
+    return Placed(tuple(closed), moved, cut, tuple(late), beyond)
 
 
 def _spread(links: list[Link]) -> tuple[list[Link], int]:

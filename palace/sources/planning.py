@@ -145,7 +145,9 @@ def _place_key(
     report.cut += placed.cut
     for link in placed.refused:
         report.refuse(link.order, "It would rewrite the past of its key; see --rewrite.")
-        plan.refused.add(link.order)
+    for link in placed.beyond:
+        report.refuse(link.order, "It would have to begin after the year 9999.")
+    plan.refused.update(link.order for link in placed.refused + placed.beyond)
     ended = _apply_ends(list(placed.links), plan.ends.get(key, []), options.now)
     for link, reason in ended:
         if link.id in there:

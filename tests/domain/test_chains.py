@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palace.domain.chains import Link, place
+from palace.domain.time import MAX_INSTANT
 
 periods = st.lists(
     st.tuples(st.integers(0, 30), st.none() | st.integers(0, 60), st.integers(0, 5)), max_size=12
@@ -72,3 +73,9 @@ def test_rows_filed_before_are_never_refused():
     stored = Link("s", 5, None, 0, there=True)
     mine = Link("m", 3, 5, 0, 1, stored=True)
     assert not place([stored, mine]).refused
+
+
+def test_no_start_is_moved_beyond_the_calendar():
+    placed = place(links_of([(MAX_INSTANT, None, 0), (MAX_INSTANT, None, 0)]))
+    assert [(link.id, link.valid_to) for link in placed.links] == [("0", None)]
+    assert [link.id for link in placed.beyond] == ["1"]

@@ -297,3 +297,10 @@ def test_a_bad_row_of_any_type_is_told_and_the_rest_is_filed(palace, bad):
     assert [line for line, _ in report.refused] == [2]
     assert [row[0] for row in versions(palace)] == ["good"]
     assert [row for row in exported(palace) if row["type"] == "entity"] == []
+
+
+def test_two_versions_of_the_last_instant_are_one_too_many(palace):
+    last = "9999-12-31T23:59:59.999999Z"
+    rows = [version(1, key="k", valid_from=last), version(2, key="k", valid_from=last)]
+    assert [line for line, _ in file(palace, rows).refused] == [2]
+    assert len(versions(palace)) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from palace.domain.errors import InvalidInput, PalaceError
@@ -71,7 +72,7 @@ class GraphRows:
         return result
 
     def _mention(
-        self, row: dict[str, Any], drawers: dict[str, list[Drawer]], there: set[str]
+        self, row: dict[str, Any], drawers: dict[str, list[Drawer]], there: Collection[str]
     ) -> list[tuple[str, str, int]]:
         """A key stands for all of its versions."""
         named = text(row, "drawer")
@@ -91,7 +92,7 @@ class GraphRows:
         return ident
 
     def _fact(
-        self, row: dict[str, Any], drawers: dict[str, list[Drawer]], there: set[str]
+        self, row: dict[str, Any], drawers: dict[str, list[Drawer]], there: Collection[str]
     ) -> dict[str, Any]:
         subject = self._endpoint(text(row, "subject"), _kind_of(row, "subject"))
         target = self._endpoint(text(row, "object"), _kind_of(row, "object"))
@@ -169,7 +170,7 @@ def _confidence(row: dict[str, Any]) -> float:
 
 
 def _evidence(
-    row: dict[str, Any], drawers: dict[str, list[Drawer]], there: set[str], at: int
+    row: dict[str, Any], drawers: dict[str, list[Drawer]], there: Collection[str], at: int
 ) -> dict[str, Any]:
     """The drawer that says so: by id, or the version of a key that held when the fact began."""
     named = optional(row, "evidence")

@@ -96,6 +96,10 @@ def _write_drawers(
     report: ImportReport,
 ) -> None:
     there = importing.existing(store, (one.drawer.id for one in fresh))
+    for one in fresh:
+        if there.get(one.drawer.id, one.drawer.content_hash) != one.drawer.content_hash:
+            report.refuse(one.line, f"The id “{one.drawer.id}” is that of another text here.")
+            report.there["drawer"] -= 1
     report.there["drawer"] += len(there)
     rows = [
         replace(one, drawer=_as_placed(one.drawer, plan))

@@ -43,6 +43,7 @@ class Plan:
     """What the first reading found: where each drawer goes, and what ends what."""
 
     links: dict[str, Link] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)  # of the text that an id stands for
     keys: dict[str, list[str]] = field(default_factory=dict)
     ends: dict[str, list[tuple[int, str | None]]] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
@@ -106,6 +107,8 @@ def _check_manifest(row: dict[str, Any]) -> None:
 def _plan_drawer(plan: Plan, read: DrawerRow, report: ImportReport) -> None:
     drawer = read.drawer
     report.unknown_keys |= read.unknown
+    if plan.hashes.setdefault(drawer.id, drawer.content_hash) != drawer.content_hash:
+        raise InvalidInput(f"The id “{drawer.id}” is that of another text in this file.")
     if drawer.id in plan.links:
         return  # the same line twice is one drawer
     placed = drawer.key is not None and not (read.is_record or plan.is_export)

@@ -91,7 +91,7 @@ def _closing(end: End) -> dict[str, Any]:
     }
 
 
-_EXISTING = "SELECT VALUE record::id(id) FROM $ids"
+_EXISTING = "SELECT VALUE [record::id(id), content_hash] FROM $ids"
 _BY_KEY = """
 SELECT VALUE record::id(id) FROM drawer WITH INDEX drawer_key WHERE key IN $keys
 """
@@ -101,10 +101,10 @@ WHERE room = $room AND name IN $names
 """
 
 
-def existing(store: Store, idents: Iterable[str]) -> set[str]:
-    """Which of the ids are drawers already."""
+def existing(store: Store, idents: Iterable[str]) -> dict[str, str]:
+    """Which of the ids are drawers already, with the hash of the text of each."""
     refs = [drawer_ref(one) for one in idents]
-    return {str(one) for one in store.query(_EXISTING, ids=refs)} if refs else set()
+    return dict(store.query(_EXISTING, ids=refs)) if refs else {}
 
 
 def versions_of(store: Store, keys: Sequence[str]) -> list[Drawer]:

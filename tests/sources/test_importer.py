@@ -304,3 +304,13 @@ def test_two_versions_of_the_last_instant_are_one_too_many(palace):
     rows = [version(1, key="k", valid_from=last), version(2, key="k", valid_from=last)]
     assert [line for line, _ in file(palace, rows).refused] == [2]
     assert len(versions(palace)) == 1
+
+
+def test_one_id_stands_for_one_text(palace):
+    rows = [version(1, id="same"), version(2, id="same"), version(1, id="same")]
+    assert [line for line, _ in file(palace, rows).refused] == [2]
+    assert [row[0] for row in versions(palace)] == ["text 1"]
+    again = file(palace, [version(2, id="same")])
+    assert "another text" in again.refused[0][1]
+    assert again.there["drawer"] == 0
+    assert [row[0] for row in versions(palace)] == ["text 1"]

@@ -105,7 +105,8 @@ def _source(scope: Scope) -> Clauses:
 
 def _entities(scope: Scope) -> Clauses:
     """A drawer mentions an entity of each name (or of any); names are folded of case."""
-    linked = "->mentions->entity.names.flatten()"
+    # As a method it would flatten each entity's own names, not the list of lists.
+    linked = "array::flatten(->mentions->entity.names)"
     if scope.entities and scope.entity_match == "any":
         names = [name.casefold() for name in scope.entities]
         yield f"{linked} CONTAINSANY $s_entities", {"s_entities": names}

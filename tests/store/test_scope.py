@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from palace.domain.query import Scope
 from palace.domain.records import Drawer
-from palace.domain.time import MAX_INSTANT, MIN_INSTANT
+from palace.domain.time import MAX_INSTANT, MIN_INSTANT, Temporal
 from palace.recall import RecallService
-from palace.store import drawers, listing, timeline
+from palace.store import drawers, importing, listing, timeline
 from palace.store.connection import Store
+from palace.store.rows import entity_id, entity_ref
 from tests import oracle
 from tests.conftest import MakeDrawer, Planted
 from tests.oracle import INSTANTS, Question
@@ -187,3 +189,43 @@ def test_the_last_instants_of_the_calendar_can_be_asked(planted: Planted) -> Non
         wanted = expected(planted, asked)
         assert listed(planted.store, asked) == wanted
         assert RecallService(planted.store).count(asked.scope) == len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("names", "match", "found"),
+    [
+        (("ada",), "all", "ab"),
+        (("COUNTESS",), "all", "ab"),
+        (("Ada", "Bob"), "all", "b"),
+        (("Ada", "Bob"), "any", "abc"),
+        (("Bob", "nobody"), "all", ""),
+        (("Bob", "nobody"), "any", "bc"),
+        (("Ad",), "any", ""),
+    ],
+)
+def test_entities_are_found_by_names_and_aliases(
+    store: Store, make_drawer: MakeDrawer, names: tuple[str, ...], match: str, found: str
+) -> None:
+    for ident in "abcd":
+        drawers.file(store, make_drawer(id=ident, content=f"text {ident}"))
+    people = {"Ada": ["Countess"], "Bob": []}
+    mentions = {"a": ["Ada"], "b": ["Ada", "Bob"], "c": ["Bob"], "d": []}
+    importing.write_entities(store, [_person(*one) for one in people.items()], 0)
+    pairs = [(one, entity_id(name, "person"), 0) for one, two in mentions.items() for name in two]
+    importing.write_mentions(store, pairs)
+    scope = Scope(Temporal.history(), entities=names, entity_match=match)
+    listing_ids = [ident for _, ident in listing.page_ids(store, scope, listing.Position(10))]
+    assert "".join(sorted(listing_ids)) == found
+    assert timeline.count(store, scope) == len(found)
+
+
+def _person(name: str, aliases: list[str]) -> dict[str, object]:
+    return {
+        "id": entity_ref(entity_id(name, "person")),
+        "name": name,
+        "kind": "person",
+        "key": name.lower(),
+        "aliases": aliases,
+        "names": sorted(one.casefold() for one in (name, *aliases)),
+        "properties": {},
+    }

@@ -31,8 +31,8 @@ def write(path, lines):
     return str(path)
 
 
-def exported(manage) -> list[dict[str, object]]:
-    done = manage("export")
+def exported(manage, *options: str) -> list[dict[str, object]]:
+    done = manage("export", *options)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -87,6 +87,10 @@ def test_export_takes_the_filters_of_search(manage, tmp_path):
         "text number 1 about the tide",
         "text number 5 about the tide",
     }
+    mention = {"type": "mention", "drawer": "k1", "entity": "Ada", "kind": "person"}
+    manage("import_jsonl", "-", stdin=json.dumps(mention))
+    found = exported(manage, "--entity", "ada")
+    assert {row["key"] for row in found if row["type"] == "drawer"} == {"k1"}
     refused = manage("export", "--as-of", "yesterday")
     assert refused.returncode == 1
     assert "YYYY-MM-DD" in refused.stderr

@@ -20,6 +20,7 @@ from palace.sources.export import export_rows
 from palace.sources.jsonl import print_line
 
 # The filters of search, as options of the command.
+REPEATABLE = ("tag", "entity")
 FILTERS = [
     "wing",
     "room",
@@ -29,6 +30,8 @@ FILTERS = [
     "branch",
     "path",
     "agent",
+    "entity",
+    "entity_match",
     "stale",
     "as_of",
     "from",
@@ -43,13 +46,13 @@ class Command(PalaceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", nargs="?", default="-", help="a path, or - (the default)")
         for name in FILTERS:
-            action = "append" if name == "tag" else "store"
+            action = "append" if name in REPEATABLE else "store"
             parser.add_argument(f"--{name.replace('_', '-')}", dest=name, action=action)
         parser.add_argument("--history", action="store_true", help="every version (the default)")
 
     def run(self, **options: Any) -> None:
         given = {name: options[name] for name in FILTERS if options[name]}
-        asked = {name: one if name == "tag" else [one] for name, one in given.items()}
+        asked = {name: one if name in REPEATABLE else [one] for name, one in given.items()}
         timed = {"as_of", "from", "until"} & set(given)
         if options["history"] and timed:
             raise InvalidInput("--history and a time exclude each other.", help="Keep one.")

@@ -104,9 +104,13 @@ def _source(scope: Scope) -> Clauses:
 
 
 def _entities(scope: Scope) -> Clauses:
-    """A drawer mentions an entity of each name (or of any); names are folded of case."""
+    """A drawer mentions an entity of each name (or of any); names are folded of case.
+
+    What was mentioned by ``known_at`` counts, not what was tied to it later.
+    """
     # As a method it would flatten each entity's own names, not the list of lists.
-    linked = "array::flatten(->mentions->entity.names)"
+    known = "" if scope.time.known_at is None else "WHERE created_at <= $s_known"
+    linked = f"array::flatten(->(mentions {known})->entity.names)"
     if scope.entities and scope.entity_match == "any":
         names = [name.casefold() for name in scope.entities]
         yield f"{linked} CONTAINSANY $s_entities", {"s_entities": names}

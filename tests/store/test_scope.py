@@ -219,6 +219,15 @@ def test_entities_are_found_by_names_and_aliases(
     assert timeline.count(store, scope) == len(found)
 
 
+def test_a_mention_counts_from_when_it_was_recorded(store: Store, make_drawer: MakeDrawer) -> None:
+    drawers.file(store, make_drawer(id="a", created_at=100))
+    importing.write_entities(store, [_person("Ada", [])], 100)
+    importing.write_mentions(store, [("a", entity_id("Ada", "person"), 200)])
+    for known_at, seen in ((199, 0), (200, 1), (None, 1)):
+        scope = Scope(Temporal.history(known_at), entities=("Ada",))
+        assert timeline.count(store, scope) == seen
+
+
 def _person(name: str, aliases: list[str]) -> dict[str, object]:
     return {
         "id": entity_ref(entity_id(name, "person")),

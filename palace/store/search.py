@@ -100,7 +100,7 @@ def matches(
     one_word = len(query.words) < 2
     walks = f"{sql}; {'RETURN NONE' if one_word else _ALL}"
     rows, whole = store.query_all(walks, timeout=timeout, **match.variables, **where.variables)
-    names, holds_all = _room_names(store), set(whole or ())
+    names, holds_all = _room_names(store, {row[2] for row in rows}), set(whole or ())
     found = [
         Match(ident, score, one_word or ident in holds_all, *names[room], kind, tuple(tags), *rest)
         for ident, score, room, kind, tags, *rest in rows
@@ -122,7 +122,7 @@ def matching_cells(
     match = _match(query, [word for word in query.words if word not in common.skipped])
     sql = _CELLS.format(match=match.sql, scope=where.sql)
     rows = store.query(sql, timeout=timeout, **match.variables, **where.variables)
-    names = _room_names(store)
+    names = _room_names(store, {row[0] for row in rows})
     return [(*names[room], kind, tuple(tags), *rest, 1) for room, kind, tags, *rest in rows]
 
 
@@ -194,18 +194,19 @@ def _score(query: WordQuery, ranked: list[str]) -> str:
     return " + ".join(parts) or "0.0"
 
 
-def _room_names(store: Store) -> dict[str, tuple[str, str]]:
-    """Room ids to names; ids are derived from names, so the tree is enough."""
-    version = store.version
-    cached: tuple[int, dict[str, tuple[str, str]]] | None = store.caches.get("room_names")
-    if cached and cached[0] == version and not store.address.is_server:
-        return cached[1]
+def _room_names(store: Store, needed: set[str]) -> dict[str, tuple[str, str]]:
+    """Room ids to names; ids are derived from names, so what is known stays true."""
+    cached: dict[str, tuple[str, str]] = store.caches.get("room_names", {})
+    if needed <= cached.keys():
+        return cached
+    # A write that has just made a room may not have been counted as one yet.
+    store.caches.pop("tree", None)
     names = {
         derived_id("room", room.wing, room.name): (room.wing, room.name)
         for wing in tree(store)
         for room in wing.rooms
     }
-    store.caches["room_names"] = (version, names)
+    store.caches["room_names"] = names
     return names
 
 

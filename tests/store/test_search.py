@@ -237,3 +237,13 @@ def test_blank_and_endless_queries_are_refused(planted: Planted, text: str) -> N
     with pytest.raises(PalaceError) as refused:
         RecallService(planted.store).search(text, filter=Question().scope)
     assert refused.value.code == "memcastle::input::invalid"
+
+
+def test_a_room_that_was_made_a_moment_ago_is_named(store: Store, make_drawer: MakeDrawer) -> None:
+    drawers.file(store, make_drawer(id="a", room="old", content="tide"))
+    everything = Question(stale="include")
+    assert [one.room for one in found(store, everything, "tide")] == ["old"]
+    before = store.version
+    drawers.file(store, make_drawer(id="b", room="new", content="tide"))
+    store.version = before  # as a reader sees it between the commit and its count
+    assert {one.room for one in found(store, everything, "tide")} == {"old", "new"}

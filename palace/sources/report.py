@@ -18,7 +18,6 @@ class ImportReport:
     closed: int = 0
     moved: int = 0
     cut: int = 0
-    unnamed: int = 0
     refused: list[tuple[int, str]] = field(default_factory=list)
     unknown_keys: set[str] = field(default_factory=set)
     ignored: Counter[str] = field(default_factory=Counter)

@@ -53,10 +53,9 @@ def cut_query(text: str) -> WordQuery:
     runs = tuple(dict.fromkeys(_RUN.findall(text)))
     words: dict[str, None] = {}
     literals: dict[str, None] = {}
-    for piece in _QUOTED.sub(" ", spaced).split():
+    unquoted, quoted = _QUOTED.sub(" ", spaced), _RUN.sub(" ", " ".join(phrases))
+    for piece in [*unquoted.split(), *quoted.split()]:
         _take_piece(piece, words, literals)
-    for phrase in phrases:
-        words.update(dict.fromkeys(word.lower() for word in _WORD.findall(_RUN.sub(" ", phrase))))
     kept = tuple(words)[:MAX_WORDS]
     return WordQuery(
         words=kept,

@@ -41,3 +41,10 @@ def test_every_query_is_cut(text: str) -> None:
     assert all(word and word == word.lower() and " " not in word for word in query.words)
     assert bool(query.runs) == has_unspaced(text)
     assert all(gram in grams_of(text).split() for gram in query.grams)
+
+
+def test_what_is_written_with_signs_is_found_so_in_quotes_too() -> None:
+    query = cut_query('"modern C++ code" plain')
+    assert query.phrases == ("modern C++ code",)
+    assert query.words == ("plain", "modern", "c", "code")
+    assert query.literals == ("c++",)
